@@ -1,0 +1,111 @@
+"""Four tiers of memory for LangChain agents under one token budget.
+
+The public names are imported when they are first used: importing the package imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory import evaluation
+    from langchain_tiered_memory.errors import (
+        BudgetExceededError,
+        MemoryStoreError,
+        ProtocolError,
+        ScopeError,
+        SummarizationError,
+        TieredMemoryError,
+        TranscriptError,
+        VersionConflictError,
+    )
+    from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
+    from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens
+    from langchain_tiered_memory.messages.transcript import Transcript, read_transcript, write_transcript
+    from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
+    from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
+    from langchain_tiered_memory.types import Clock, ContextSize, TokenCounter
+    from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
+    from langchain_tiered_memory.working.sql import SQLMessageLog
+
+    __version__: str
+
+__all__ = [
+    "BudgetExceededError",
+    "Clock",
+    "ContextSize",
+    "EstimatingCounter",
+    "InMemoryMessageLog",
+    "MemoryStoreError",
+    "MessageFault",
+    "MessageLog",
+    "MessageTrimmer",
+    "ProtocolError",
+    "SQLMessageLog",
+    "ScopeError",
+    "SummarizationError",
+    "TieredChatMessageHistory",
+    "TieredMemoryError",
+    "TiktokenCounter",
+    "TokenCounter",
+    "Transcript",
+    "TranscriptError",
+    "VersionConflictError",
+    "__version__",
+    "count_tokens",
+    "evaluation",
+    "read_transcript",
+    "repair_messages",
+    "trim_messages",
+    "validate_messages",
+    "write_transcript",
+]
+
+_EXPORTS = {
+    "errors": (
+        "BudgetExceededError",
+        "MemoryStoreError",
+        "ProtocolError",
+        "ScopeError",
+        "SummarizationError",
+        "TieredMemoryError",
+        "TranscriptError",
+        "VersionConflictError",
+    ),
+    "integrations.history": ("TieredChatMessageHistory",),
+    "messages.tokens": ("EstimatingCounter", "TiktokenCounter", "count_tokens"),
+    "messages.transcript": ("Transcript", "read_transcript", "write_transcript"),
+    "messages.trimming": ("MessageTrimmer", "trim_messages"),
+    "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
+    "types": ("Clock", "ContextSize", "TokenCounter"),
+    "working.log": ("InMemoryMessageLog", "MessageLog"),
+    "working.sql": ("SQLMessageLog",),
+}
+_SUBPACKAGE = "evaluation"
+_MODULE_OF = {name: f"{__name__}.{module}" for module, names in _EXPORTS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # a module's attributes have no common type
+    """Import a public name on first use, and keep it (PEP 562)."""
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415  # 20 ms that only who asks should pay
+
+        value: Any = version("langchain-tiered-memory")
+    elif name == _SUBPACKAGE:
+        from importlib import import_module  # noqa: PLC0415  # as above
+
+        value = import_module(f"{__name__}.{name}")
+    elif name in _MODULE_OF:
+        from langchain_tiered_memory._optional import import_optional  # noqa: PLC0415  # as above
+
+        value = getattr(import_optional(_MODULE_OF[name], needed_by=name), name)
+    else:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names too, imported or not."""
+    return sorted({*globals(), *__all__})

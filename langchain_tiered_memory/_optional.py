@@ -1,0 +1,50 @@
+"""Imports of libraries that only an extra installs, with an error that names the extra."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["EXTRA_OF_LIBRARY", "import_optional"]
+
+EXTRA_OF_LIBRARY = {
+    "langchain": "agents",
+    "langchain_openai": "openai",
+    "milvus_lite": "milvus",
+    "psycopg": "postgres",
+    "pymilvus": "milvus",
+    "redis": "redis",
+    "rich": "cli",
+    "typer": "cli",
+    "wordllama": "local",
+}
+"""Which extra of this package installs a library, by the library's import name."""
+
+
+def import_optional(module: str, *, needed_by: str) -> ModuleType:
+    """Import a module that is, or that imports, a library of an extra.
+
+    Exists so that whoever lacks an extra reads its name rather than a bare `No module named 'redis'`.
+
+    Args:
+        module: The absolute name of the module: a library, or a module of this package that imports one.
+        needed_by: What the caller asked for, the first word of the error.
+
+    Raises:
+        ImportError: The library of an extra is missing; says how to install it.
+        ModuleNotFoundError: Something else is missing.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        extra = EXTRA_OF_LIBRARY.get(library)
+        if extra is None:
+            raise
+        msg = (
+            f"{needed_by} needs {library}, which is not installed. Run: pip install 'langchain-tiered-memory[{extra}]'"
+        )
+        raise ImportError(msg, name=error.name) from error

@@ -1,0 +1,1 @@
+"""Adapters to what LangChain has for memory, each of which could be deleted without a trace in the rest."""

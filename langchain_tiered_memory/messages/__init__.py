@@ -1,0 +1,1 @@
+"""Ground floor: pure functions over lists of LangChain messages, without I/O."""

@@ -1,0 +1,497 @@
+"""`trim_messages` with langchain_core's signature, for conversations that call tools."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Final, Literal, TypeAlias, cast, overload
+from weakref import WeakKeyDictionary
+
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
+from langchain_core.prompt_values import PromptValue
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.base import RunnableSerializable
+from pydantic import ConfigDict, field_validator
+
+from langchain_tiered_memory.errors import BudgetExceededError, ProtocolError
+from langchain_tiered_memory.messages._counting import CachingCounter
+from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
+from langchain_tiered_memory.messages.tail import Tail, Tails
+from langchain_tiered_memory.messages.tokens import (
+    EstimatingCounter,
+    ListCounter,
+    MessageFunctionCounter,
+    TiktokenCounter,
+    as_counter,
+)
+from langchain_tiered_memory.messages.units import repair_messages
+from langchain_tiered_memory.messages.window import Limit, Matcher, Side, Window, choose, leading_system
+from langchain_tiered_memory.types import TokenCounter
+
+__all__ = ["MessageTrimmer", "trim_messages"]
+
+MessagesInput: TypeAlias = Iterable[MessageLikeRepresentation] | PromptValue
+MessageTypes: TypeAlias = str | type[BaseMessage] | Sequence[str | type[BaseMessage]]
+Size: TypeAlias = int | tuple[Literal["tokens", "messages", "rounds"], int]
+Pin: TypeAlias = Callable[[BaseMessage], bool] | Collection[str]
+Oversized: TypeAlias = Literal["shrink", "raise"]
+CounterLike: TypeAlias = Any
+"""Whatever `as_counter` takes."""
+SplitterLike: TypeAlias = Any
+"""A function from str to list[str], or a LangChain `TextSplitter`, whose package is not a dependency."""
+
+_UNITS: Final = ("tokens", "messages", "rounds")
+_TAILS: Final[WeakKeyDictionary[CachingCounter, Tails]] = WeakKeyDictionary()
+"""What each counter's conversations looked like when they were last trimmed."""
+_TIKTOKEN: Final = "tiktoken:"
+_ESTIMATE: Final = "estimate"
+
+
+@overload
+def trim_messages(
+    messages: None = None,
+    *,
+    max_tokens: Size,
+    token_counter: CounterLike = ...,
+    strategy: Side = ...,
+    include_system: bool = ...,
+    allow_partial: bool = ...,
+    start_on: MessageTypes | None = ...,
+    end_on: MessageTypes | None = ...,
+    text_splitter: SplitterLike = ...,
+    oversized: Oversized = ...,
+    pin: Pin | None = ...,
+    tools: Sequence[Any] | None = ...,
+) -> MessageTrimmer: ...
+
+
+@overload
+def trim_messages(
+    messages: MessagesInput,
+    *,
+    max_tokens: Size,
+    token_counter: CounterLike = ...,
+    strategy: Side = ...,
+    include_system: bool = ...,
+    allow_partial: bool = ...,
+    start_on: MessageTypes | None = ...,
+    end_on: MessageTypes | None = ...,
+    text_splitter: SplitterLike = ...,
+    oversized: Oversized = ...,
+    pin: Pin | None = ...,
+    tools: Sequence[Any] | None = ...,
+) -> list[BaseMessage]: ...
+
+
+def trim_messages(
+    messages: MessagesInput | None = None,
+    *,
+    max_tokens: Size,
+    token_counter: CounterLike = None,
+    strategy: Side = "last",
+    include_system: bool = False,
+    allow_partial: bool = False,
+    start_on: MessageTypes | None = None,
+    end_on: MessageTypes | None = None,
+    text_splitter: SplitterLike = None,
+    oversized: Oversized = "shrink",
+    pin: Pin | None = None,
+    tools: Sequence[Any] | None = None,
+) -> list[BaseMessage] | MessageTrimmer:
+    """Trim a conversation to a budget, so that every provider still accepts it.
+
+    Takes what `langchain_core.messages.trim_messages` takes, so that switching is one import. Where that one would
+    split a tool call from its results, lose the newest question, or answer with nothing, this one does not: a unit
+    (an assistant message with its calls and all their results) stays or goes whole; the newest user turn, pinned
+    messages and calls that still wait for their results always stay; behind the system messages the user has the
+    first word; a list within its budget comes back as it is. A list that breaks the protocol is repaired on the way,
+    see `repair_messages`.
+
+    Args:
+        messages: The conversation, anything that langchain_core converts to messages, or a prompt value. It is not
+            changed. Without it, a Runnable comes back.
+        max_tokens: The budget: a number of tokens, or `("tokens", n)`, `("messages", n)`, `("rounds", n)`.
+        token_counter: A `TokenCounter`, a chat model, a function of a list or of one message, `len`, or
+            `"approximate"`. By default tokens of o200k_base, the encoding of OpenAI's present models.
+        strategy: `"last"` keeps the newest messages, `"first"` the oldest and the newest user turn.
+        include_system: Whether the leading system messages always stay; with either strategy.
+        allow_partial: Whether the message at the edge of the window, or a newest user turn that is too large, may be
+            cut. A tool call or its results never are.
+        start_on: With `"last"`, the types of message with which the part before the newest user turn may begin.
+        end_on: The types of message with which the result may end; never costs the newest user turn.
+        text_splitter: Splits a text that may be cut, a function or a LangChain `TextSplitter`; by default at newlines.
+        oversized: What to do when tool results at the end do not fit: `"shrink"` the longest, with a marker of how
+            much went and where the whole is, or `"raise"`.
+        pin: Messages that always stay: their ids, or a function that says so of a message.
+        tools: Tools that go with the request; their schemas take their share of the budget.
+
+    Returns:
+        The window as a new list of the caller's own messages, or a `MessageTrimmer` when `messages` is `None`.
+
+    Raises:
+        BudgetExceededError: What may not be dropped is larger than the budget; it says by how much.
+        ProtocolError: Nothing could be sent, since there is nothing but results that answer no call.
+        ValueError: An argument is not of its form, or `start_on` came with `strategy="first"`.
+
+    Example:
+        ```python
+        from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+        from langchain_tiered_memory import trim_messages
+
+        call = {"name": "add", "args": {"a": 1, "b": 2}, "id": "c1"}
+        chat = [HumanMessage("1 + 2?"), AIMessage("", tool_calls=[call]), ToolMessage("3", tool_call_id="c1")]
+        chat += [AIMessage("3"), HumanMessage("Thanks")]
+        assert trim_messages(chat, max_tokens=("messages", 3)) == chat[-1:]
+        ```
+    """
+    if messages is None:
+        return MessageTrimmer(
+            max_tokens=max_tokens,
+            token_counter=token_counter,
+            strategy=strategy,
+            include_system=include_system,
+            allow_partial=allow_partial,
+            start_on=start_on,
+            end_on=end_on,
+            text_splitter=text_splitter,
+            oversized=oversized,
+            pin=pin,
+            tools=tools,
+        )
+    window = Window(
+        _one_of("strategy", strategy, ("last", "first")),
+        include_system,
+        _pinned(pin),
+        _matcher(start_on, strategy),
+        _matcher(end_on),
+        _splitter(text_splitter) if allow_partial else None,
+        _one_of("oversized", oversized, ("shrink", "raise")),
+    )
+    return _trim(_as_messages(messages), window, _size(max_tokens), token_counter, tools)
+
+
+class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
+    """Trims a conversation to a budget, as a Runnable between prompt and model.
+
+    A trimmed list that a provider refuses is worse than a long one. This trimmer keeps tool calls and their results
+    together, never loses the newest question, and opens the window with a user turn. Its fields are the parameters of
+    `trim_messages`; those that are plain data survive langchain_core's `dumps` and `loads`, as do a `TiktokenCounter`
+    and an `EstimatingCounter`.
+
+    Example:
+        ```python
+        from langchain_core.messages import AIMessage, HumanMessage
+        from langchain_tiered_memory import MessageTrimmer
+
+        trimmer = MessageTrimmer(max_tokens=("rounds", 1))
+        chat = [HumanMessage("Hi"), AIMessage("Hello!"), HumanMessage("Who are you?")]
+        assert trimmer.invoke(chat) == chat[-1:]
+        ```
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    max_tokens: Any
+    token_counter: Any = None
+    strategy: Side = "last"
+    include_system: bool = False
+    allow_partial: bool = False
+    start_on: Any = None
+    end_on: Any = None
+    text_splitter: Any = None
+    oversized: Oversized = "shrink"
+    pin: Any = None
+    tools: Any = None
+
+    @field_validator("max_tokens")
+    @classmethod
+    def _check_size(cls, value: Any) -> Any:  # noqa: ANN401 -- what a caller passes
+        unit, size = _size(value)
+        return size if isinstance(value, int) else (unit, size)
+
+    @field_validator("token_counter")
+    @classmethod
+    def _revive_counter(cls, value: Any) -> Any:  # noqa: ANN401 -- what a caller passes
+        if isinstance(value, str) and value.startswith(_TIKTOKEN):
+            return TiktokenCounter(value.removeprefix(_TIKTOKEN))
+        return EstimatingCounter() if value == _ESTIMATE else value
+
+    @property
+    def lc_attributes(self) -> dict[str, Any]:
+        """Counters by name, for langchain_core's `dumps`; those with media prices of their own have no name."""
+        counter = self.token_counter
+        if isinstance(counter, TiktokenCounter) and counter.media == TiktokenCounter(counter.model).media:
+            return {"token_counter": _TIKTOKEN + counter.model}
+        if isinstance(counter, EstimatingCounter) and counter.media == EstimatingCounter().media:
+            return {"token_counter": _ESTIMATE}
+        return {}
+
+    @classmethod
+    def is_lc_serializable(cls) -> bool:
+        """`True`: `loads` gives an equal trimmer back, if it is allowed this class."""
+        return True
+
+    @classmethod
+    def get_lc_namespace(cls) -> list[str]:
+        """Where `loads` finds the class."""
+        return ["langchain_tiered_memory", "messages", "trimming"]
+
+    def invoke(
+        self,
+        input: MessagesInput,  # noqa: A002 -- Runnable's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,  # noqa: ANN401 -- values of fields
+    ) -> list[BaseMessage]:
+        """Trim a conversation.
+
+        Args:
+            input: The messages, anything that langchain_core converts to messages, or a prompt value.
+            config: The run's configuration.
+            **kwargs: Parameters of `trim_messages` that replace fields for this call, as `bind` gives them.
+
+        Returns:
+            The window, see `trim_messages`.
+
+        Raises:
+            BudgetExceededError: What may not be dropped is larger than the budget.
+            ValueError: A field is not of its form.
+        """
+        return self._call_with_config(self._trim, input, config, **kwargs)
+
+    def _trim(self, messages: MessagesInput, **changed: Any) -> list[BaseMessage]:  # noqa: ANN401 -- values of fields
+        settings = {name: getattr(self, name) for name in type(self).model_fields if name != "name"}
+        return trim_messages(messages, **{**settings, **changed})
+
+
+def _trim(
+    messages: Sequence[BaseMessage],
+    window: Window,
+    size: tuple[str, int],
+    token_counter: CounterLike,
+    tools: Sequence[Any] | None,
+) -> list[BaseMessage]:
+    if not messages:
+        return []
+    if not (kept := _choose(messages, window, size, token_counter, tools)):
+        msg = (
+            f"none of the {len(messages)} messages can be sent: they are results that answer no call in the list; "
+            "pass them together with the assistant message that made the calls"
+        )
+        raise ProtocolError(msg)
+    return kept
+
+
+def _choose(
+    messages: Sequence[BaseMessage],
+    window: Window,
+    size: tuple[str, int],
+    token_counter: CounterLike,
+    tools: Sequence[Any] | None,
+) -> list[BaseMessage]:
+    unit, limit = size
+    if unit == "rounds":
+        return choose(messages, window, Limit(limit, unit, _count_user_turns, is_user_turn))
+    if unit == "messages" or token_counter is len:
+        return choose(messages, window, Limit(limit, "messages", len, lambda _: 1))
+    # Asking for the method is a hundred times faster than asking whether it is a `TokenCounter`.
+    counter = token_counter if hasattr(token_counter, "count_message") else as_counter(token_counter)
+    if isinstance(counter, ListCounter):
+        return _trim_by_lists(messages, window, limit, counter, tools)
+    budget = _additive(counter, limit, tools)
+    if (
+        window.strategy == "last"
+        and window.pinned is None
+        and window.split is None
+        and isinstance(counter, CachingCounter)
+    ):
+        return _choose_incrementally(messages, window, budget, _tails_of(counter))
+    return choose(messages, window, budget)
+
+
+def _choose_incrementally(
+    messages: Sequence[BaseMessage], window: Window, limit: Limit, tails: Tails
+) -> list[BaseMessage]:
+    """What `choose` gives, for the price of the new messages if this conversation was trimmed before."""
+    lead = leading_system(messages) if window.include_system else []
+    tail = tails.take(messages)
+    if tail is not None and tail.is_of(messages) and tail.extend(messages):
+        room = limit.size - limit.fixed - sum(map(limit.cost_one, lead))
+        cut = tail.cut(room)
+        if cut is not None and _may_be_cut(messages, cut, window):
+            tails.put(tail.shortened(messages, cut))
+            return [*lead, *messages[cut:]]
+    kept = choose(messages, window, limit)
+    cut = len(messages) - len(kept) + len(lead)
+    if len(lead) < cut < len(messages) and messages[cut] is kept[len(lead)]:
+        start = next((index for index in range(cut - 1, -1, -1) if is_user_turn(messages[index])), None)
+        if start is not None:
+            tail = Tail(messages, start, limit.cost_one)
+            if tail.extend(messages):
+                tails.put(tail)
+    return kept
+
+
+def _may_be_cut(messages: Sequence[BaseMessage], cut: int, window: Window) -> bool:
+    start_on, end_on = window.start_on, window.end_on
+    return (start_on is None or start_on(messages[cut])) and (end_on is None or end_on(messages[-1]))
+
+
+def _tails_of(counter: CachingCounter) -> Tails:
+    tails = _TAILS.get(counter)
+    return tails if tails is not None else _TAILS.setdefault(counter, Tails())
+
+
+def _count_user_turns(messages: Sequence[BaseMessage]) -> int:
+    return sum(map(is_user_turn, messages))
+
+
+def _additive(counter: TokenCounter, limit: int, tools: Sequence[Any] | None) -> Limit:
+    # A bare function has no cache of its own.
+    uncached = isinstance(counter, MessageFunctionCounter)
+    count = _remembered(counter.count_message) if uncached else counter.count_message
+    fixed = counter.request_overhead + (counter.count_tools(tools) if tools else 0)
+    return Limit(limit, "tokens", lambda messages: sum(map(count, messages)), count, fixed)
+
+
+def _remembered(count: Callable[[BaseMessage], int]) -> Callable[[BaseMessage], int]:
+    """The function, asked once for each message of one trim."""
+    known: dict[int, tuple[int, BaseMessage]] = {}
+
+    def remembered(message: BaseMessage) -> int:
+        if id(message) not in known:
+            known[id(message)] = (count(message), message)  # held, so that its id stays its own
+        return known[id(message)][0]
+
+    return remembered
+
+
+def _trim_by_lists(
+    messages: Sequence[BaseMessage], window: Window, limit: int, counter: ListCounter, tools: Sequence[Any] | None
+) -> list[BaseMessage]:
+    """Trim by a counter that must see whole lists: all that it sees are in order and valid."""
+
+    def chosen(room: int) -> list[BaseMessage]:
+        return choose(messages, window, Limit(room, "tokens", cost, lambda message: cost((message,))))
+
+    def excess(request: list[BaseMessage]) -> int:
+        return counter.count(request, tools=tools) - limit
+
+    if excess(whole := repair_messages(messages)) <= 0:
+        return choose(whole, window, Limit(0, "tokens", lambda _: 0, lambda _: 0))
+    cost = _Marginal(counter, messages, tools)
+    room, step, least = limit, 1, False
+    while True:
+        try:
+            request = chosen(room)
+        except BudgetExceededError as error:  # so says the sum of the parts; the whole may be less
+            room, least = error.needed, True
+            continue
+        if (over := excess(request)) <= 0:
+            return request
+        if least:
+            names = ", ".join(f"{message.type} message {message.id or ''}".rstrip() for message in request)
+            what = f"what may not be dropped ({names})"
+            raise BudgetExceededError.of(what, needed=limit + over, limit=limit)
+        room, step = room - step * over, 2 * step
+
+
+class _Marginal:
+    """What a unit adds to a request, by a counter whose every answer holds all that a request costs anyway.
+
+    An assistant's unit is counted behind the user turn before it, any other message before the next user turn.
+    """
+
+    def __init__(self, counter: ListCounter, messages: Sequence[BaseMessage], tools: Sequence[Any] | None) -> None:
+        self._counter = counter
+        self._messages = messages
+        self._tools = tools
+        self._users = [index for index, message in enumerate(messages) if is_user_turn(message)]
+        self._places = {id(message): index for index, message in enumerate(messages)}
+        self._known: dict[tuple[int, ...], tuple[int, tuple[BaseMessage, ...]]] = {}
+
+    def __call__(self, messages: Sequence[BaseMessage]) -> int:
+        place = self._places.get(id(messages[0]))
+        if place is None or not self._users or place == self._users[-1]:
+            return self._count(*messages)
+        before, after = bisect_left(self._users, place), bisect_right(self._users, place)
+        if after == len(self._users) or (before and kind_of(messages[0]) == "assistant"):
+            anchor = self._messages[self._users[before - 1]]
+            request = (anchor, *messages)
+        else:
+            anchor = self._messages[self._users[after]]
+            request = (*messages, anchor)
+        return max(0, self._count(*request) - self._count(anchor))
+
+    def _count(self, *messages: BaseMessage) -> int:
+        key = tuple(map(id, messages))
+        if key not in self._known:
+            count = self._counter.count(list(messages), tools=self._tools)
+            self._known[key] = (count, messages)  # held, so that their ids stay their own
+        return self._known[key][0]
+
+
+def _as_messages(messages: MessagesInput) -> Sequence[BaseMessage]:
+    """The messages; a list is not read through, so that a trim need not look at all of a long history."""
+    if isinstance(messages, PromptValue):
+        return messages.to_messages()
+    if (
+        isinstance(messages, list)
+        and messages
+        and isinstance(messages[0], BaseMessage)
+        and isinstance(messages[-1], BaseMessage)
+    ):
+        return messages
+    return convert_to_messages(messages)
+
+
+def _size(max_tokens: Any) -> tuple[str, int]:  # noqa: ANN401 -- what a caller passes
+    unit, size = ("tokens", max_tokens)
+    if isinstance(max_tokens, list | tuple) and len(max_tokens) == len(("unit", "size")):
+        unit, size = max_tokens
+    if unit not in _UNITS or not isinstance(size, int) or isinstance(size, bool) or size < 0:
+        msg = (
+            f"max_tokens={max_tokens!r} is no budget: give a number of tokens from 0 up, "
+            "or ('tokens', n), ('messages', n) or ('rounds', n)"
+        )
+        raise ValueError(msg)
+    return unit, size
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:  # noqa: ANN401 -- the value checked
+    if value not in allowed:
+        msg = f"{name}={value!r} is not known: use {' or '.join(map(repr, allowed))}"
+        raise ValueError(msg)
+    return value
+
+
+def _pinned(pin: Pin | None) -> Matcher | None:
+    if pin is None or callable(pin):
+        return pin
+    ids = frozenset([pin] if isinstance(pin, str) else pin)
+    return (lambda message: message.id in ids) if ids else None
+
+
+def _matcher(types: MessageTypes | None, strategy: Side = "last") -> Matcher | None:
+    if not types:
+        return None
+    if strategy == "first":
+        msg = "start_on parameter is only valid with strategy='last'"
+        raise ValueError(msg)
+    listed = [types] if isinstance(types, str | type) else types
+    names = frozenset(one for one in listed if isinstance(one, str))
+    classes = tuple(one for one in listed if isinstance(one, type))
+    return lambda message: message.type in names or isinstance(message, classes)
+
+
+def _splitter(text_splitter: SplitterLike) -> Callable[[str], list[str]]:
+    if text_splitter is None:
+        return _split_lines
+    split: Any = getattr(text_splitter, "split_text", text_splitter)
+    if not callable(split):
+        msg = f"text_splitter={text_splitter!r} splits nothing: give a function from str to list[str] or a TextSplitter"
+        raise ValueError(msg)  # noqa: TRY004 -- langchain_core has it a ValueError
+    return cast("Callable[[str], list[str]]", split)
+
+
+def _split_lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)

@@ -1,0 +1,309 @@
+"""Which units of a conversation stay when it is larger than its budget.
+
+Three things may not go: the newest user turn, what the caller pinned (leading system messages among it when they are
+included), and a live unit at the end. Around them, `last` keeps the newest units back to a user turn, `first` keeps
+the oldest. `last` reads the conversation from its end and no further than the budget reaches, so the work depends on
+the size of the window and not on that of the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal, TypeAlias
+
+from langchain_core.messages import BaseMessage
+
+from langchain_tiered_memory.errors import BudgetExceededError
+from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of, opens_conversation
+from langchain_tiered_memory.messages.shrinking import Cost, cut_message, shrink_units
+from langchain_tiered_memory.messages.units import Unit, arrange, close_unit, split_units, walk_units
+
+__all__ = ["Limit", "Window", "choose", "leading_system"]
+
+Matcher: TypeAlias = Callable[[BaseMessage], bool]
+Side: TypeAlias = Literal["first", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much may stay, and how it is measured.
+
+    Attributes:
+        size: The limit, `fixed` included.
+        unit: `"tokens"`, `"messages"` or `"rounds"`.
+        cost: What messages cost; additive.
+        cost_one: What one message costs: the same as `cost`, without a list around it.
+        fixed: What a request costs before its first message.
+    """
+
+    size: int
+    unit: str
+    cost: Cost
+    cost_one: Callable[[BaseMessage], int]
+    fixed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is asked of a trim, apart from its limit.
+
+    Attributes:
+        strategy: `"last"` or `"first"`.
+        include_system: Whether the leading system messages are pinned.
+        pinned: Whether a message is pinned by the caller; `None` when none is.
+        start_on: Whether an older part may begin with a message; `None` for any user turn.
+        end_on: Whether the result may end with a message; `None` for any.
+        split: Splits a text of which only a part may stay; `None` when messages may not be cut.
+        oversized: What to do with tool results that alone exceed the budget.
+    """
+
+    strategy: Side = "last"
+    include_system: bool = False
+    pinned: Matcher | None = None
+    start_on: Matcher | None = None
+    end_on: Matcher | None = None
+    split: Callable[[str], list[str]] | None = None
+    oversized: Literal["shrink", "raise"] = "shrink"
+
+
+def choose(messages: Sequence[BaseMessage], window: Window, limit: Limit) -> list[BaseMessage]:
+    """The messages that stay.
+
+    Args:
+        messages: The conversation, not empty; neither the list nor its messages are changed.
+        window: What is asked.
+        limit: What may stay.
+
+    Returns:
+        A valid conversation within the limit: equal to `messages` when that is one.
+
+    Raises:
+        BudgetExceededError: What may not go is larger than the limit.
+    """
+    choice = _Choice(messages, window, limit)
+    units = choice.last() if window.strategy == "last" else choice.first()
+    return arrange(units, pinned=frozenset(choice.kept))
+
+
+class _Choice:
+    """One trim in the making: what must stay (`kept`, by the position of its head) and the room that is left."""
+
+    def __init__(self, messages: Sequence[BaseMessage], window: Window, limit: Limit) -> None:
+        self.messages = messages
+        self.window = window
+        self.limit = limit
+        self.room = limit.size - limit.fixed
+        self.kept: dict[int, Unit] = {}
+        if window.include_system:
+            for index, message in enumerate(leading_system(messages)):
+                self._keep(Unit("system", index, (message,)))
+        if window.pinned is not None:
+            self._keep_pinned(window.pinned)
+
+    def last(self) -> list[Unit]:
+        """The newest units that fit, oldest first, back to a user turn."""
+        walk = walk_units(self.messages)
+        if self.window.end_on is not None:
+            walk = self._ended(walk, self.window.end_on)
+        newest: list[Unit] = []
+        spent = 0
+        for unit in walk:
+            newest.append(unit)
+            spent += self._cost(unit)
+            if spent > self.room:
+                return self._tight(newest, walk)
+            if unit.kind == "user" and is_user_turn(unit.messages[0]):
+                break
+        self.room -= spent
+        older: list[Unit] = []
+        room, kept, cost_one = self.room, self.kept, self.limit.cost_one  # where a trim spends its time
+        for unit in walk:
+            if unit.positions or unit.missing or unit.head in kept:
+                cost = self._cost(unit)
+            else:
+                cost = cost_one(unit.messages[0])
+            if cost > room:
+                self.room = room
+                older += self._part(unit, "last") if unit.kind == "user" else []
+                break
+            room -= cost
+            older.append(unit)
+        while older and not self._may_open(older[-1]):
+            older.pop()
+        return self._with_kept([*newest, *older][::-1])
+
+    def first(self) -> list[Unit]:
+        """The oldest units that fit, and behind them what must stay."""
+        units = split_units(self.messages)
+        if not units:
+            return []
+        talk = [unit for unit in units if unit.kind != "system"] or units
+        question = next((unit for unit in reversed(talk) if is_user_turn(unit.messages[0])), None)
+        self._keep_newest(talk[::-1], question, "first")
+        chosen: list[Unit] = []
+        opened = question is None
+        for unit in units:
+            opened = opened or opens_conversation(unit.messages[0])
+            if not opened and unit.kind != "system" and unit.head not in self.kept:
+                continue  # it will not be sent, since the user has the first word
+            cost = self._cost(unit)
+            if cost > self.room:
+                chosen += self._part(unit, "first")
+                break
+            self.room -= cost
+            chosen.append(unit)
+        if self.limit.unit == "rounds" and question is not None and question not in chosen:
+            chosen += talk[talk.index(question) :]  # a round stays whole
+        chosen = self._with_kept(chosen)
+        if self.window.end_on is not None:
+            chosen = list(self._ended(reversed(chosen), self.window.end_on))[::-1]
+        return chosen
+
+    # -- what must stay ----------------------------------------------------------------------------------------------
+
+    def _keep(self, unit: Unit) -> None:
+        """Let a unit stay whatever happens, at the cost of room."""
+        self.room -= self._cost(unit)
+        self.kept.setdefault(unit.head, unit)
+
+    def _keep_pinned(self, pinned: Matcher) -> None:
+        """Keep the unit of each pinned message, and the user turn before it so that the user has the first word."""
+        opener: Unit | None = None
+        for unit in split_units(self.messages):
+            if unit.kind == "user":
+                opener = unit
+            if any(map(pinned, unit.messages)):
+                self._keep(unit)
+                if opener is not None and unit.kind == "assistant":
+                    self._keep(opener)
+
+    def _keep_newest(self, newest: list[Unit], question: Unit | None, side: Side) -> None:
+        """Keep the newest user turn and a live unit, or the newest unit where no user speaks.
+
+        Args:
+            newest: Units from the newest on, at least one.
+            question: The newest user turn.
+            side: Which part of a message stays when it is too large and may be cut.
+        """
+        for unit in newest:
+            if unit.live:
+                self._keep(unit)
+        must = question or next((unit for unit in newest if unit.kind != "system"), newest[0])
+        if must.head not in self.kept and (cost := self._cost(must)) > self.room >= 0:
+            self.kept.update((part.head, part) for part in self._squeezed(must, cost, side))
+        self._keep(must)
+        if self.room < 0:
+            names = ", ".join(map(_name, self.kept.values()))
+            needed = self.limit.size - self.room
+            if self.window.oversized == "raise" and len(newest[0].messages) > 1:
+                needed += self._cost(newest[0])  # or the limit that is asked for would be refused as well
+            raise self._over(needed, f"what may not be dropped ({names})")
+
+    # -- strategy "last" when not even the newest round fits -----------------------------------------------------------
+
+    def _tight(self, newest: list[Unit], walk: Iterator[Unit]) -> list[Unit]:
+        """What must stay, and the newest units that fit beside it."""
+        while newest[-1].kind == "system" and (unit := next(walk, None)):
+            newest.append(unit)  # a live unit may stand before system messages
+        question = self._question(newest[-1].head)
+        followers = [unit for unit in newest if question is None or unit.head != question.head]
+        if question is not None and len(followers) < len(newest) and (part := self._part_beside(question, followers)):
+            return part
+        self._keep_newest(newest, question, "last")
+        chosen: list[Unit] = []
+        for unit in newest:
+            cost = self._cost(unit)
+            if cost > self.room:
+                never_fits = cost > self.limit.size - self.limit.fixed
+                if len(unit.messages) == 1 or never_fits or all(other.kind == "system" for other in chosen):
+                    chosen += self._squeezed(unit, cost, "last")
+                break
+            self.room -= cost
+            chosen.append(unit)
+        return self._with_kept(chosen[::-1])
+
+    def _question(self, before: int) -> Unit | None:
+        """The newest user turn at or before a position."""
+        for index in range(before, -1, -1):
+            if is_user_turn(self.messages[index]):
+                return Unit("user", index, (self.messages[index],))
+        return None
+
+    def _part_beside(self, question: Unit, followers: list[Unit]) -> list[Unit]:
+        """As much of the question as fits beside everything that followed it, `[]` when none does or it may not."""
+        room = self.room
+        self.room -= sum(map(self._cost, followers))
+        if question.head in self.kept or not (part := self._part(question, "last")):
+            self.room = room
+            return []
+        return self._with_kept([*followers, *part][::-1])
+
+    def _squeezed(self, unit: Unit, cost: int, side: Side) -> list[Unit]:
+        """The unit made to fit into the room that is left, by shorter tool results or a cut, `[]` when it cannot be."""
+        if len(unit.messages) == 1:
+            return self._part(unit, side)
+        if self.window.oversized == "raise":
+            raise self._over(self.limit.size - self.room + cost, f"{_name(unit)} with its tool results")
+        shrunk = shrink_units([unit], self.room, self.limit.cost) if self.limit.unit == "tokens" else None
+        self.room -= sum(self.limit.cost(close_unit(one)) for one in shrunk or ())
+        return shrunk or []
+
+    # -- both strategies -----------------------------------------------------------------------------------------------
+
+    def _cost(self, unit: Unit) -> int:
+        """What a unit costs, 0 when it is paid for already."""
+        if unit.head in self.kept:
+            return 0
+        return self.limit.cost(close_unit(unit) if unit.missing else unit.messages)
+
+    def _part(self, unit: Unit, side: Side) -> list[Unit]:
+        """The unit cut down to the room that is left, `[]` when it may not be cut or no part fits."""
+        if self.window.split is None or unit.kind not in ("user", "assistant") or self.room <= 0:
+            return []
+        if len(unit.messages) > 1 or unit.missing:
+            return []
+        part = cut_message(
+            unit.messages[0], lambda part: self.limit.cost((part,)) <= self.room, keep=side, split=self.window.split
+        )
+        if part is None:
+            return []
+        self.room -= self.limit.cost((part,))
+        return [unit._replace(messages=(part,))]
+
+    def _may_open(self, unit: Unit) -> bool:
+        if unit.kind not in ("user", "system"):
+            return False
+        return self.window.start_on is None or self.window.start_on(unit.messages[0])
+
+    def _ended(self, newest_first: Iterator[Unit], end_on: Matcher) -> Iterator[Unit]:
+        """Units without the newest ones up to the first that may end the result; what must stay ends it too."""
+        skipped: list[Unit] = []
+        for unit in newest_first:
+            if end_on(close_unit(unit)[-1]) or unit.live or unit.head in self.kept or is_user_turn(unit.messages[0]):
+                yield unit
+                yield from newest_first
+                return
+            skipped.append(unit)
+        yield from skipped  # nothing may end the result, and it may not be empty
+
+    def _with_kept(self, chosen: list[Unit]) -> list[Unit]:
+        """The chosen units and all that must stay, oldest first."""
+        if chosen and all(head < chosen[0].head for head in self.kept):
+            return [*(self.kept[head] for head in sorted(self.kept)), *chosen]
+        units = {unit.head: unit for unit in chosen} | self.kept
+        return [units[head] for head in sorted(units)]
+
+    def _over(self, needed: int, what: str) -> BudgetExceededError:
+        return BudgetExceededError.of(what, needed=needed, limit=self.limit.size, unit=self.limit.unit)
+
+
+def leading_system(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The system messages before all others."""
+    return list(takewhile(lambda message: kind_of(message) == "system", messages))
+
+
+def _name(unit: Unit) -> str:
+    message = unit.messages[0]
+    return f"{message.type} message {message.id or unit.head}"

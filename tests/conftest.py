@@ -1,0 +1,61 @@
+"""What every test can rely on: the shared data, the vocabularies, and services that are there or say why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support import services, vocabulary
+from support.shared import DATA, PROJECT, use_shared_vocabularies
+
+# Before any test, or any module of tests, asks for a vocabulary.
+use_shared_vocabularies()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the unit tests off the network, so that they pass or fail alike with and without one."""
+    unit_tests = PROJECT / "tests" / "unit_tests"
+    for item in items:
+        if item.path.is_relative_to(unit_tests):
+            item.add_marker(pytest.mark.allow_hosts(["127.0.0.1", "::1"]))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test marked `needs_vocabulary` where that vocabulary cannot be had without a network."""
+    for marker in item.iter_markers("needs_vocabulary"):
+        for name in marker.args or (vocabulary.DEFAULT,):
+            if not vocabulary.is_local(name):
+                pytest.skip(vocabulary.missing(name))
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    """The folder that holds pyproject.toml."""
+    return PROJECT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Data sets that may not be copied into the repository; never required, so skipped even in CI."""
+    if not DATA.is_dir():
+        pytest.skip(f"no data sets at {DATA}; TIERED_MEMORY_SHARED names the folder that holds data/")
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> str:
+    """A PostgreSQL database that answers."""
+    return services.postgres_url()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    """A Redis server that answers."""
+    return services.redis_url()
+
+
+@pytest.fixture
+def milvus_lite_uri(tmp_path: Path) -> str:
+    """A file of its own for an embedded Milvus Lite."""
+    return services.milvus_lite_uri(tmp_path)

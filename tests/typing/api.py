@@ -1,0 +1,121 @@
+"""The public API as a typed program uses it: checked by `mypy --strict`, never run.
+
+A signature that loses its types, or a name that a type checker cannot see behind the lazy imports, fails `make check`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, assert_type
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+import langchain_tiered_memory as package
+from langchain_tiered_memory import (
+    BudgetExceededError,
+    Clock,
+    ContextSize,
+    EstimatingCounter,
+    InMemoryMessageLog,
+    MemoryStoreError,
+    MessageFault,
+    MessageLog,
+    MessageTrimmer,
+    ProtocolError,
+    ScopeError,
+    SQLMessageLog,
+    SummarizationError,
+    TieredChatMessageHistory,
+    TieredMemoryError,
+    TiktokenCounter,
+    TokenCounter,
+    Transcript,
+    TranscriptError,
+    VersionConflictError,
+    count_tokens,
+    read_transcript,
+    repair_messages,
+    trim_messages,
+    validate_messages,
+    write_transcript,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.prompt_values import PromptValue
+    from langchain_core.runnables import Runnable
+
+MESSAGES: list[BaseMessage] = [HumanMessage("Hello")]
+
+
+def trimming(prompt: PromptValue, model: Runnable[list[BaseMessage], BaseMessage]) -> None:
+    """A function with messages, a Runnable without."""
+    assert_type(trim_messages(MESSAGES, max_tokens=2_000), list[BaseMessage])
+    assert_type(trim_messages(prompt, max_tokens=("rounds", 3), strategy="first"), list[BaseMessage])
+    assert_type(trim_messages([("human", "Hello")], max_tokens=("messages", 3)), list[BaseMessage])
+    trimmer = trim_messages(max_tokens=2_000, token_counter=TiktokenCounter("gpt-4o"), include_system=True)
+    assert_type(trimmer, MessageTrimmer)
+    assert_type(MessageTrimmer(max_tokens=100).invoke(MESSAGES), list[BaseMessage])
+    assert_type((trimmer | model).invoke(MESSAGES), BaseMessage)
+    trim_messages(MESSAGES, max_tokens=1, pin=["id"], oversized="raise", tools=[{"name": "add"}])
+    trim_messages(MESSAGES, max_tokens=1, strategy="middle")  # type: ignore[call-overload]
+
+
+def counting(counters: Sequence[TokenCounter]) -> int:
+    """Every counter is a `TokenCounter`."""
+    tiktoken: TokenCounter = TiktokenCounter()
+    estimate: TokenCounter = EstimatingCounter()
+    assert_type(count_tokens(MESSAGES), int)
+    assert_type(count_tokens(MESSAGES, estimate, tools=[]), int)
+    return sum(counter.count_message(MESSAGES[0]) for counter in (*counters, tiktoken, estimate))
+
+
+def protocol() -> None:
+    """Faults are data."""
+    faults = validate_messages(MESSAGES, provider="anthropic")
+    assert_type(faults, list[MessageFault])
+    assert_type([fault.index for fault in faults], list[int])
+    assert_type(repair_messages(MESSAGES), list[BaseMessage])
+    validate_messages(MESSAGES, provider="nobody")  # type: ignore[arg-type]
+
+
+async def logs() -> None:
+    """One port, several stores, sync and async."""
+
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+    clock: Clock = now
+    memory: MessageLog = InMemoryMessageLog(clock=clock)
+    with SQLMessageLog("sqlite://") as log:
+        assert_type(log.append("session", MESSAGES, expected_version=0), int)
+        assert_type(log.messages("session", last=2), list[BaseMessage])
+        assert_type(await log.amessages("session"), list[BaseMessage])
+    history = TieredChatMessageHistory("session", memory, max_tokens=2_000)
+    assert_type(history.messages, list[BaseMessage])
+    assert_type(history.transcript, list[BaseMessage])
+    assert_type(await history.aget_messages(), list[BaseMessage])
+
+
+def transcripts() -> None:
+    """A transcript is messages with where they came from."""
+    transcript = read_transcript("chat.json")
+    assert_type(transcript, Transcript)
+    assert_type(transcript.messages, tuple[BaseMessage, ...])
+    write_transcript(transcript.messages, "copy.json", format="openai")
+
+
+def errors(error: TieredMemoryError) -> tuple[int, ...]:
+    """Errors carry what a program needs to go on."""
+    sizes: list[ContextSize] = [("tokens", 3_000), ("messages", 20), ("rounds", 3), ("fraction", 0.8)]
+    if isinstance(error, BudgetExceededError):
+        return error.needed, error.limit, error.over
+    if isinstance(error, VersionConflictError):
+        return error.expected, error.actual
+    known = ProtocolError, TranscriptError, ScopeError, MemoryStoreError, SummarizationError
+    return len(known), len(sizes)
+
+
+assert_type(package.__version__, str)
+assert_type(package.evaluation.__name__, str)

@@ -1,0 +1,224 @@
+"""Which module may import which: the layout of the package, held as data.
+
+An import inside a function counts like one at the top, and so does one under `TYPE_CHECKING`: a name in a signature is
+knowledge of the floor it comes from, whether or not it is there at run time. Heavy libraries are looked for only among
+the imports that run when a module is imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PACKAGE = "langchain_tiered_memory"
+ROOT = Path(__file__).resolve().parents[2] / PACKAGE
+
+# From the ground up: a module may import what stands above it in this list, and its own floor.
+# `events` says what happened, as data that every tier writes, so it lies under all of them.
+FLOORS = (
+    "_optional",
+    "errors",
+    "types",
+    "events",
+    "messages",
+    "working",
+    "episodic",
+    "semantic",
+    "procedural",
+    "context",
+    "memory",
+    "integrations",
+    "evaluation",
+    "display",
+    "cli",
+)
+
+# What any module may import when it is imported itself: LangChain's core, and what comes in with it anyway.
+LIGHT = {"langchain_core", "pydantic", "pydantic_core", "typing_extensions"}
+
+# The modules that stand for a library, or for LangChain's interface to one, and may import it at their top.
+ADAPTERS = {
+    "cli": {"rich", "typer"},
+    "display": {"rich"},
+    "integrations.middleware": {"langchain"},
+    "semantic.sql": {"sqlalchemy"},
+    "working._database": {"sqlalchemy"},
+    "working.sql": {"sqlalchemy"},
+}
+
+# Goes with langchain-core 2.0: only the adapter that exists for it may know it.
+DEPRECATED_ADAPTER = "integrations.history"
+DEPRECATED_MODULES = {
+    "langchain_classic",
+    "langchain_community",
+    "langchain_core.chat_history",
+    "langchain_core.memory",
+    "langchain_core.runnables.history",
+}
+DEPRECATED_NAMES = {
+    "BaseChatMessageHistory",
+    "BaseMemory",
+    "InMemoryChatMessageHistory",
+    "RunnableWithMessageHistory",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module, or one name out of it."""
+
+    module: str
+    name: str | None
+    line: int
+    runs: bool
+    """Whether it runs when the importing module is imported."""
+
+
+def imports_of(source: str) -> list[Import]:
+    """Every import of a module, wherever it stands."""
+    found: list[Import] = []
+
+    def visit(node: ast.AST, *, runs: bool) -> None:
+        if isinstance(node, ast.Import):
+            found.extend(Import(alias.name, None, node.lineno, runs) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            found.extend(Import(module, alias.name, node.lineno, runs) for alias in node.names)
+        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            for child in node.body:
+                visit(child, runs=False)
+            for child in node.orelse:
+                visit(child, runs=runs)
+            return
+        inner = runs and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            visit(child, runs=inner)
+
+    visit(ast.parse(source), runs=True)
+    return found
+
+
+def floor_of(module: str) -> int | None:
+    """The height of a module of the package; None for the root, which only names the others."""
+    top = module.removeprefix(PACKAGE).removeprefix(".").partition(".")[0]
+    return FLOORS.index(top) if top in FLOORS else None
+
+
+def dotted(path: Path, root: Path) -> str:
+    """The name of a module inside the package, without the package's own."""
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def check_direction(module: str, used: Import) -> str | None:
+    if used.module.startswith("."):
+        return f"imports {used.module} relatively; say {PACKAGE}..."
+    if used.module.partition(".")[0] != PACKAGE or module == "":
+        return None
+    # `from langchain_tiered_memory import messages` names a floor; so may a public name, which hides its floor.
+    target = f"{used.module}.{used.name}" if used.module == PACKAGE else used.module
+    height = floor_of(target)
+    if height is None:
+        return f"imports {used.name or used.module} from the package's root; import it from the module that defines it"
+    if height > floor_of(module):
+        return f"imports {target}, which lies above it"
+    return None
+
+
+def check_deprecated(module: str, used: Import) -> str | None:
+    if module == DEPRECATED_ADAPTER:
+        return None
+    target = used.module if used.name is None else f"{used.module}.{used.name}"
+    # With the dot, so that a module of a similar name is not taken for one of these.
+    gone = any(f"{target}.".startswith(f"{name}.") for name in DEPRECATED_MODULES)
+    if gone or (used.name in DEPRECATED_NAMES and not used.module.startswith(PACKAGE)):
+        return f"imports {target}, which is deprecated and belongs in {DEPRECATED_ADAPTER} alone"
+    return None
+
+
+def check_weight(module: str, used: Import) -> str | None:
+    library = used.module.partition(".")[0]
+    allowed = LIGHT | ADAPTERS.get(module, set()) | {PACKAGE, *sys.stdlib_module_names}
+    if used.runs and library and library not in allowed:
+        return f"imports {library} when it is imported itself; import it where it is used"
+    return None
+
+
+def faults(root: Path) -> list[str]:
+    """What is wrong with the imports of every module under a package's folder."""
+    return [
+        f"{path.relative_to(root)}:{used.line} {fault}"
+        for path in sorted(root.rglob("*.py"))
+        for used in imports_of(path.read_text(encoding="utf-8"))
+        for check in (check_direction, check_deprecated, check_weight)
+        if (fault := check(dotted(path, root), used))
+    ]
+
+
+def test_imports_go_downwards_are_light_and_leave_deprecated_ground_alone():
+    assert faults(ROOT) == []
+
+
+def test_every_module_has_a_floor():
+    modules = {dotted(path, ROOT) for path in ROOT.rglob("*.py")} - {""}
+    assert [module for module in sorted(modules) if floor_of(module) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "fault"),
+    [
+        ("messages/units.py", "from langchain_tiered_memory.working.log import MessageLog", "lies above"),
+        ("messages/units.py", "import langchain_tiered_memory.memory", "lies above"),
+        ("messages/units.py", "from langchain_tiered_memory import memory", "lies above"),
+        ("messages/units.py", "from langchain_tiered_memory import SQLMessageLog", "package's root"),
+        ("messages/units.py", "import langchain_tiered_memory", "package's root"),
+        ("messages/units.py", "from ..working import log", "relatively"),
+        ("working/log.py", "def f():\n    from langchain_tiered_memory.context import budget", "lies above"),
+        (
+            "working/log.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from langchain_tiered_memory.memory import T",
+            "lies above",
+        ),
+        ("working/log.py", "from langchain_core.chat_history import BaseChatMessageHistory", "deprecated"),
+        ("working/log.py", "from langchain_core import chat_history", "deprecated"),
+        ("working/log.py", "def f():\n    import langchain_core.runnables.history", "deprecated"),
+        ("memory.py", "from langchain.memory import RunnableWithMessageHistory", "deprecated"),
+        ("messages/tokens.py", "import tiktoken", "where it is used"),
+        ("messages/tokens.py", "class A:\n    import numpy.linalg", "where it is used"),
+        ("working/redis.py", "try:\n    import redis\nexcept ImportError:\n    redis = None", "where it is used"),
+        ("__init__.py", "from sqlalchemy import text", "where it is used"),
+    ],
+)
+def test_a_planted_violation_is_found(tmp_path, module, source, fault):
+    path = tmp_path / module
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source)
+    assert any(fault in found for found in faults(tmp_path)), faults(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        (
+            "__init__.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from langchain_tiered_memory.cli import x",
+        ),
+        ("working/log.py", "from langchain_tiered_memory.messages.units import split_units"),
+        ("working/log.py", "from langchain_tiered_memory.working import sql"),
+        ("working/log.py", "from langchain_tiered_memory import events"),
+        ("working/redis.py", "def f():\n    import redis"),
+        ("working/redis.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import redis"),
+        ("working/sql.py", "import sqlalchemy as sa"),
+        ("messages/units.py", "import json\nfrom langchain_core.messages import BaseMessage"),
+        ("integrations/history.py", "from langchain_core.chat_history import BaseChatMessageHistory"),
+    ],
+)
+def test_what_is_allowed_is_let_pass(tmp_path, module, source):
+    path = tmp_path / module
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(source)
+    assert faults(tmp_path) == []

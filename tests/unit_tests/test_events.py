@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import logging
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableLambda
+
+from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, MemoryEvent, ViewCut, aemit, emit
+
+FAILED = AppendFailed(session_id="s", messages=(HumanMessage("secret", id="m"),), error=OSError("disk full"))
+EVENTS = [FAILED, AnswerInterrupted(session_id="s"), ViewCut(session_id="s", needed=50, limit=10)]
+
+
+class Seen(BaseCallbackHandler):
+    def __init__(self):
+        self.events = []
+
+    def on_custom_event(self, name, data, **_):
+        self.events.append((name, data))
+
+
+class SeenAsync(AsyncCallbackHandler):
+    def __init__(self):
+        self.events = []
+
+    async def on_custom_event(self, name, data, **_):
+        self.events.append((name, data))
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+async def test_an_event_reaches_hooks_and_logging(event, caplog):
+    caplog.set_level(logging.DEBUG, logger="langchain_tiered_memory")
+    seen = []
+    emit(event, [seen.append])
+    await aemit(event, [seen.append])
+    assert seen == [event, event]
+    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [(event.level, event.describe())] * 2
+    assert "'s'" in event.describe()
+
+
+def test_an_event_reaches_the_callbacks_of_the_run_that_it_happens_in():
+    seen = Seen()
+    RunnableLambda(lambda _: emit(FAILED)).invoke(1, {"callbacks": [seen]})
+    assert seen.events == [
+        ("tiered_memory.append_failed", {"session_id": "s", "messages": ["m"], "error": "OSError('disk full')"})
+    ]
+
+
+@pytest.mark.parametrize("handler", [Seen, SeenAsync])
+async def test_an_event_reaches_the_callbacks_of_an_async_run(handler):
+    seen = handler()
+
+    async def work(_):
+        await aemit(FAILED)
+
+    await RunnableLambda(work).ainvoke(1, {"callbacks": [seen]})
+    assert [name for name, _ in seen.events] == ["tiered_memory.append_failed"]
+
+
+def test_an_event_outside_of_a_run_is_no_error(caplog):
+    emit(FAILED)
+    assert "disk full" in caplog.text
+
+
+def test_the_text_of_messages_is_not_sent_to_callbacks_or_logging(caplog):
+    emit(FAILED)
+    assert "secret" not in caplog.text
+    assert "secret" not in str(FAILED.data())
+
+
+def test_what_a_hook_raises_is_not_swallowed():
+    def hook(event):
+        raise LookupError(event.session_id)
+
+    with pytest.raises(LookupError, match="s"):
+        emit(FAILED, [hook])
+
+
+def test_events_are_data_that_nobody_changes():
+    for event in EVENTS:
+        with pytest.raises(FrozenInstanceError):
+            event.session_id = "other"
+        assert {field.name for field in fields(event)} == set(event.data())
+    assert MemoryEvent(session_id="s").describe() == "session 's'"
