@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.display import counted, replay_page, replay_renderable
+from langchain_tiered_memory.display import counted, replay_page, replay_renderable, visible
 from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation import ReplayCall, ReplayReport, model_calls, replay
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
@@ -116,7 +116,9 @@ def replay_command(
     json_out: Annotated[
         str | None, typer.Option("--json", metavar="OUT", help="Write all figures as JSON; - for stdout.")
     ] = None,
-    html_out: Annotated[str | None, typer.Option("--html", metavar="OUT", help="Write a page with charts.")] = None,
+    html_out: Annotated[
+        str | None, typer.Option("--html", metavar="OUT", help="Write a page with charts; - for stdout.")
+    ] = None,
     conversation: _Conversation = None,
     read_as: _Format = Format.auto,
 ) -> None:
@@ -182,7 +184,7 @@ def validate(
         named = f" (id {fault.message_id})" if fault.message_id else ""
         typer.echo(f"message {fault.index}{named}: {fault.code}: {fault.detail}")
     how_many = counted(len(faults), "fault") if faults else "no faults"
-    typer.echo(f"{how_many} in {counted(len(found), 'message')} ({found.format})")
+    typer.echo(f"{how_many} in {counted(len(found), 'message')} of the format {found.format}")
     if faults:
         raise typer.Exit(_FAILED)
 
@@ -239,9 +241,13 @@ def _progress(calls: int) -> Iterator[Any]:
 
 def _publish(report: ReplayReport, found: Transcript, json_out: str | None, html_out: str | None) -> None:
     name = "stdin" if found.source == "<stdin>" else found.source
-    title = f"{name}: {found.title or found.id}" if found.title or found.id else name
+    title = visible(f"{name}: {found.title or found.id}" if found.title or found.id else name)
     if html_out is not None:
-        write_text(html_out, replay_page(report, title=title))
+        page = replay_page(report, title=title)
+        if html_out == "-":
+            sys.stdout.write(page)
+            return
+        write_text(html_out, page)
     if json_out is not None:
         figures = {"transcript": name, "format": found.format, "conversation": found.id, **report.to_dict()}
         text = json.dumps(figures, ensure_ascii=False, indent=2) + "\n"

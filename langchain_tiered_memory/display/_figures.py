@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
 
-__all__ = ["Comparison", "comparisons", "counted", "duration", "notes", "percent", "ranges", "subtitle"]
+__all__ = ["Comparison", "comparisons", "counted", "duration", "notes", "percent", "ranges", "subtitle", "visible"]
 
 Comparison = tuple[str, str, str, str]
 _MILLISECONDS = 1000.0
 _MANY_RANGES = 3
+
+
+def visible(text: str) -> str:
+    """The text on one line, with what a terminal might obey (escape sequences, controls) spelt out."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 def counted(number: int, thing: str) -> str:

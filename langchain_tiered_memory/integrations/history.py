@@ -43,6 +43,7 @@ from langchain_tiered_memory.messages.protocol import (
 )
 from langchain_tiered_memory.messages.tokens import ListCounter, as_counter
 from langchain_tiered_memory.messages.trimming import Size, trim_messages
+from langchain_tiered_memory.messages.window import leading_system
 from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
 from langchain_tiered_memory.working.records import LogEntry, check_session_id
 from langchain_tiered_memory.working.serialization import whole_message
@@ -65,6 +66,7 @@ _LEAVING: Final = {
     RunnableWithMessageHistory._exit_history.__code__,  # noqa: SLF001  # as above
     RunnableWithMessageHistory._aexit_history.__code__,  # noqa: SLF001  # as above
 }
+_PIECE: Final = 16  # characters by which a message that is larger than the view is cut
 _REMOVE_ALL: Final = "__remove_all__"  # langgraph's id of a RemoveMessage that takes everything away
 
 
@@ -247,8 +249,13 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         except BudgetExceededError as error:
             # The newest turn of the log is an old one as soon as the next question comes. Raising here would leave a
             # session with one long message unusable for good.
-            cut = trim_messages(messages, allow_partial=True, **arguments)
-            return cut, ViewCut(session_id=self.session_id, needed=error.needed, limit=error.limit)
+            event = ViewCut(session_id=self.session_id, needed=error.needed, limit=error.limit)
+            try:
+                return trim_messages(messages, allow_partial=True, text_splitter=_pieces, **arguments), event
+            except BudgetExceededError:
+                # Calls that were never answered are cut by nobody; without them, what is left is the instructions.
+                lead = leading_system(messages)
+                return (trim_messages(lead, **arguments) if lead else []), event
 
     def _pin(self, view: list[BaseMessage]) -> list[BaseMessage]:
         self._shown.update(message.id for message in view if message.id)
@@ -343,6 +350,11 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         kinds = {kind_of(message) for message in logged}
         again = len(logged) < len(batch) and all(map(is_same, batch, logged))
         return len(logged) if again and {"user", "assistant"} <= kinds else 0
+
+
+def _pieces(text: str) -> list[str]:
+    """A text in pieces small enough that one of them fits any sensible budget."""
+    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
 
 
 def _visible(entries: Iterable[LogEntry], removed: set[str]) -> Iterator[LogEntry]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -177,7 +178,7 @@ def _counts_tools(method: Callable[..., Any]) -> bool:
 
 
 def _takes_message(function: Callable[..., Any]) -> bool:
-    """Whether a function counts one message: its first parameter is annotated `BaseMessage`, postponed or not.
+    """Whether a function counts one message: its first parameter is annotated as a message, postponed or not.
 
     langchain-core compares the raw annotation, which is a string under `from __future__ import annotations`, and then
     hands the whole list to the function (langchain-ai/langchain#35629).
@@ -195,4 +196,16 @@ def _takes_message(function: Callable[..., Any]) -> bool:
             annotation = typing.get_type_hints(target).get(first.name, annotation)
         except (NameError, TypeError, AttributeError):  # a name that only a type checker can see, or a partial
             annotation = annotation.rpartition(".")[2].strip("'\" ")
-    return annotation is BaseMessage or annotation == "BaseMessage"
+    return annotation == "BaseMessage" or _is_message_type(annotation)
+
+
+def _is_message_type(annotation: Any) -> bool:  # noqa: ANN401 - an annotation
+    """Whether it is a message class, or a union of such (`AnyMessage`, `HumanMessage | AIMessage`, `... | None`)."""
+    if isinstance(annotation, type):
+        return issubclass(annotation, BaseMessage)
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _is_message_type(typing.get_args(annotation)[0])
+    if origin not in (typing.Union, types.UnionType):
+        return False
+    return all(_is_message_type(one) for one in typing.get_args(annotation) if one is not type(None))

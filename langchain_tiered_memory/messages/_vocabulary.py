@@ -35,10 +35,10 @@ def encoding_name(model_or_encoding: str) -> tuple[str, str]:
     Raises:
         ValueError: If nothing is known under that name: a wrong vocabulary would be silently wrong.
     """
-    from tiktoken import list_encoding_names  # noqa: PLC0415 - tiktoken is only imported where a counter is made
-    from tiktoken.model import encoding_name_for_model  # noqa: PLC0415
+    from tiktoken.model import encoding_name_for_model  # noqa: PLC0415 - only imported where a counter is made
 
-    if model_or_encoding in list_encoding_names():
+    encodings = _encodings()
+    if model_or_encoding in encodings:
         return model_or_encoding, model_or_encoding
     for name in _spellings(model_or_encoding):
         for candidate in (name, f"{name}-"):  # tiktoken knows some families by their dated names only
@@ -48,10 +48,19 @@ def encoding_name(model_or_encoding: str) -> tuple[str, str]:
                 continue
     msg = (
         f"No tiktoken encoding is known for {model_or_encoding!r}. Pass an OpenAI model name such as 'gpt-4o', an "
-        f"encoding ({', '.join(list_encoding_names())}), or use EstimatingCounter(), which needs no vocabulary; "
+        f"encoding ({', '.join(encodings)}), or use EstimatingCounter(), which needs no vocabulary; "
         f"a chat model itself can be given as token_counter too."
     )
     raise ValueError(msg)
+
+
+def _encodings() -> list[str]:
+    """The encodings that tiktoken and its plugins know."""
+    from tiktoken import registry  # noqa: PLC0415 - as above
+
+    # tiktoken holds its registry's lock while it downloads, perhaps for ever; what it knows can be read without.
+    known = registry.ENCODING_CONSTRUCTORS
+    return list(known) if known is not None else registry.list_encoding_names()
 
 
 def _spellings(name: str) -> list[str]:

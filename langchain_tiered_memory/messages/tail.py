@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_tiered_memory.messages._cache import Snapshot
-from langchain_tiered_memory.messages.protocol import calls_of_assistant, is_user_turn, kind_of, result_ids
+from langchain_tiered_memory.messages.protocol import calls_of_assistant, is_summary, kind_of, result_ids
 
 __all__ = ["Tail", "Tails"]
 
@@ -27,8 +27,15 @@ CostOne: TypeAlias = Callable[[BaseMessage], int]
 _CONVERSATIONS: Final = 256
 """How many conversations one counter remembers the ends of."""
 
-_said = attrgetter("content", "name", "additional_kwargs")
-_said_by_assistant = attrgetter("content", "name", "additional_kwargs", "tool_calls", "invalid_tool_calls")
+_STALE: Final = 12
+"""Messages that a tail holds before it lets go of them; letting go costs more than looking at a few too many."""
+
+_said = attrgetter("content", "name")
+_extras = attrgetter("additional_kwargs")
+_calls = attrgetter("tool_calls")
+_invalid_calls = attrgetter("invalid_tool_calls")
+_nested_parts = attrgetter("content", "additional_kwargs")
+_nested_parts_of_assistant = attrgetter("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 
 class Tails:
@@ -61,13 +68,12 @@ class Tail:
 
     __slots__ = (
         "_assistant",
-        "_assistant_parts",
         "_cost_one",
         "_forgotten",
         "_nested",
         "_open",
-        "_others",
-        "_others_parts",
+        "_plain",
+        "_said",
         "_start",
         "_totals",
         "_turns",
@@ -84,12 +90,11 @@ class Tail:
         self._forgotten = 0  # of it, the cost of what lay before the window
         self._turns: list[int] = []  # positions of the user turns
         self._open: set[str] = set()  # calls whose results have not come
-        # What each message looked like when it was counted: of a plain one strings, which cannot change in place, and
-        # parts that must still be empty.
-        self._others: list[BaseMessage] = []
-        self._others_parts: list[tuple[Any, ...]] = []
-        self._assistant: list[BaseMessage] = []
-        self._assistant_parts: list[tuple[Any, ...]] = []
+        # What was counted. Strings cannot change in place; of a plain message all else must still be empty, and of the
+        # others a copy is held.
+        self._said: list[tuple[Any, ...]] = []
+        self._plain: list[BaseMessage] = []
+        self._assistant: list[BaseMessage] = []  # those of the plain ones that could make calls
         self._nested: list[tuple[BaseMessage, Snapshot]] = []
 
     def is_of(self, messages: Sequence[BaseMessage]) -> bool:
@@ -97,12 +102,11 @@ class Tail:
         window = self._window
         return (
             messages[self._start : self._start + len(window)] == window
-            and list(map(_said, self._others)) == self._others_parts
-            and list(map(_said_by_assistant, self._assistant)) == self._assistant_parts
-            and all(
-                snapshot.same(_said_by_assistant(one) if isinstance(one, AIMessage) else _said(one))
-                for one, snapshot in self._nested
-            )
+            and list(map(_said, window)) == self._said
+            and not any(map(_extras, self._plain))
+            and not any(map(_calls, self._assistant))
+            and not any(map(_invalid_calls, self._assistant))
+            and all(snapshot.same(_parts(message)) for message, snapshot in self._nested)
         )
 
     def extend(self, messages: Sequence[BaseMessage]) -> bool:
@@ -111,6 +115,7 @@ class Tail:
         for index in range(self._start + len(self._window), len(messages)):
             message = messages[index]
             kind = kind_of(message)
+            calls: tuple[str, ...] = ()
             if kind == "result":
                 (call_id, *more) = result_ids(message)
                 if more or call_id not in self._open:
@@ -119,26 +124,21 @@ class Tail:
             elif self._open or kind not in ("user", "assistant"):
                 return False
             elif kind == "assistant":
-                self._open.update(calls_of_assistant(message))
-            elif is_user_turn(message):
+                calls = calls_of_assistant(message)
+                self._open.update(calls)
+            elif not is_summary(message):
                 self._turns.append(index)
             total += self._cost_one(message)
             self._totals.append(total)
             self._window.append(message)
-            self._remember(message)
+            self._said.append((message.content, message.name))
+            if calls or message.additional_kwargs or type(message.content) is not str:
+                self._nested.append((message, Snapshot.of(_parts(message))))
+            else:
+                self._plain.append(message)
+                if kind == "assistant":
+                    self._assistant.append(message)
         return not self._open
-
-    def _remember(self, message: BaseMessage) -> None:
-        spoken = isinstance(message, AIMessage)
-        parts = _said_by_assistant(message) if spoken else _said(message)
-        if type(message.content) is not str or any(parts[2:]):
-            self._nested.append((message, Snapshot.of(parts)))
-        elif spoken:
-            self._assistant.append(message)
-            self._assistant_parts.append((message.content, message.name, {}, [], []))
-        else:
-            self._others.append(message)
-            self._others_parts.append((message.content, message.name, {}))
 
     def cut(self, room: int) -> int | None:
         """Position of the oldest user turn from which on everything fits.
@@ -157,14 +157,27 @@ class Tail:
         return self._turns[place] if place < len(self._turns) else None
 
     def _before(self, turn: int) -> int:
+        """Cost of everything before a user turn."""
         offset = turn - self._start
         return self._totals[offset - 1] if offset else self._forgotten
 
-    def shortened(self, messages: Sequence[BaseMessage], cut: int) -> Tail:
-        """A tail from a round before a cut on, once more than half of this one lies before it; else this one."""
-        if 2 * (cut - self._start) < len(self._window):
-            return self
-        place = bisect_left(self._turns, cut)
-        tail = Tail(messages, self._turns[max(place - 1, 0)], self._cost_one)
-        tail.extend(messages)
-        return tail
+    def forget_before(self, cut: int) -> None:
+        """Let go of what lies more than a round before a cut, which no growing conversation comes back to."""
+        place = max(bisect_left(self._turns, cut) - 1, 0)
+        gone = self._turns[place] - self._start
+        if gone < _STALE:
+            return
+        self._forgotten = self._totals[gone - 1]
+        dropped = set(map(id, self._window[:gone]))
+        del self._window[:gone], self._said[:gone], self._totals[:gone], self._turns[:place]
+        self._start += gone
+        self._plain = [message for message in self._plain if id(message) not in dropped]
+        self._assistant = [message for message in self._assistant if id(message) not in dropped]
+        self._nested = [one for one in self._nested if id(one[0]) not in dropped]
+
+
+def _parts(message: BaseMessage) -> tuple[Any, ...]:
+    """What of a message can change in place."""
+    spoken = isinstance(message, AIMessage)
+    parts: tuple[Any, ...] = _nested_parts_of_assistant(message) if spoken else _nested_parts(message)
+    return parts[1:] if type(parts[0]) is str else parts

@@ -120,8 +120,9 @@ def trim_messages(
         start_on: With `"last"`, the types of message with which the part before the newest user turn may begin.
         end_on: The types of message with which the result may end; never costs the newest user turn.
         text_splitter: Splits a text that may be cut, a function or a LangChain `TextSplitter`; by default at newlines.
-        oversized: What to do when tool results at the end do not fit: `"shrink"` the longest, with a marker of how
-            much went and where the whole is, or `"raise"`.
+        oversized: What to do when the tool results at the end do not fit, or others since the newest user turn are
+            larger than the whole budget: `"shrink"` the longest, with a marker of how much went and where the whole
+            is, or `"raise"`. A unit whose calls alone are too large goes whole, and `logging` is told.
         pin: Messages that always stay: their ids, or a function that says so of a message.
         tools: Tools that go with the request; their schemas take their share of the budget.
 
@@ -176,7 +177,7 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     A trimmed list that a provider refuses is worse than a long one. This trimmer keeps tool calls and their results
     together, never loses the newest question, and opens the window with a user turn. Its fields are the parameters of
     `trim_messages`; those that are plain data survive langchain_core's `dumps` and `loads`, as do a `TiktokenCounter`
-    and an `EstimatingCounter`.
+    and an `EstimatingCounter` with the media prices that they come with.
 
     Example:
         ```python
@@ -318,7 +319,8 @@ def _choose_incrementally(
         room = limit.size - limit.fixed - sum(map(limit.cost_one, lead))
         cut = tail.cut(room)
         if cut is not None and _may_be_cut(messages, cut, window):
-            tails.put(tail.shortened(messages, cut))
+            tail.forget_before(cut)
+            tails.put(tail)
             return [*lead, *messages[cut:]]
     kept = choose(messages, window, limit)
     cut = len(messages) - len(kept) + len(lead)

@@ -8,6 +8,7 @@ the size of the window and not on that of the history.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -21,6 +22,8 @@ from langchain_tiered_memory.messages.shrinking import Cost, cut_message, shrink
 from langchain_tiered_memory.messages.units import Unit, arrange, close_unit, split_units, walk_units
 
 __all__ = ["Limit", "Window", "choose", "leading_system"]
+
+_logger = logging.getLogger(__name__)
 
 Matcher: TypeAlias = Callable[[BaseMessage], bool]
 Side: TypeAlias = Literal["first", "last"]
@@ -216,6 +219,7 @@ class _Choice:
         for unit in newest:
             cost = self._cost(unit)
             if cost > self.room:
+                # Dropping older units could not make room for one that is larger than the whole budget.
                 never_fits = cost > self.limit.size - self.limit.fixed
                 if len(unit.messages) == 1 or never_fits or all(other.kind == "system" for other in chosen):
                     chosen += self._squeezed(unit, cost, "last")
@@ -247,8 +251,11 @@ class _Choice:
         if self.window.oversized == "raise":
             raise self._over(self.limit.size - self.room + cost, f"{_name(unit)} with its tool results")
         shrunk = shrink_units([unit], self.room, self.limit.cost) if self.limit.unit == "tokens" else None
-        self.room -= sum(self.limit.cost(close_unit(one)) for one in shrunk or ())
-        return shrunk or []
+        if shrunk is None:
+            _logger.warning("%s does not fit however short its results are: the whole unit is left out", _name(unit))
+            return []
+        self.room -= sum(self.limit.cost(close_unit(one)) for one in shrunk)
+        return shrunk
 
     # -- both strategies -----------------------------------------------------------------------------------------------
 

@@ -172,13 +172,13 @@ def test_count_and_validate(chat, tmp_path):
     assert counted.exit_code == 0
     assert counted.stdout.splitlines()[-1].startswith("request          4 messages")
     fine = run("validate", chat)
-    assert (fine.exit_code, fine.stdout) == (0, "no faults in 4 messages (langchain)\n")
+    assert (fine.exit_code, fine.stdout) == (0, "no faults in 4 messages of the format langchain\n")
     broken = tmp_path / "broken.json"
     write_transcript([CHAT[0], CHAT[2], CHAT[3]], broken)
     faulty = run("validate", broken, "--provider", "openai")
     assert faulty.exit_code == 1
     assert "message 1: orphan_result" in faulty.stdout
-    assert faulty.stdout.endswith("1 fault in 3 messages (langchain)\n")
+    assert faulty.stdout.endswith("1 fault in 3 messages of the format langchain\n")
 
 
 def test_help_has_an_example_for_each_command():

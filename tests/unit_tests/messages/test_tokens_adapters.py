@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately, trim_messages
 from langchain_core.runnables import RunnableBinding
 
@@ -55,6 +55,14 @@ def with_option(message: BaseMessage, factor: int) -> int:
     return factor * isinstance(message, BaseMessage)
 
 
+def of_union(message: HumanMessage | AIMessage | None) -> int:
+    return 7 * isinstance(message, BaseMessage)
+
+
+def of_any_message(message: AnyMessage) -> int:
+    return 8 * isinstance(message, BaseMessage)
+
+
 def unannotated(messages):
     return 10 * len(messages)
 
@@ -67,8 +75,10 @@ def unannotated(messages):
         (Callable(), 16),
         (Callable().method, 20),
         (functools.partial(with_option, factor=6), 24),
+        (of_union, 28),
+        (of_any_message, 32),
     ],
-    ids=["function", "unresolved annotation", "object", "method", "partial"],
+    ids=["function", "unresolved annotation", "object", "method", "partial", "union", "AnyMessage"],
 )
 def test_a_function_of_one_message_gets_one_message(function, expected):
     counter = as_counter(function)
