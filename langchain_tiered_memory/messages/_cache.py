@@ -128,7 +128,7 @@ class Snapshot:
                 return _bytes_of(parts) == self.raw
             try:
                 # Long strings that are still the same object compare at once, so this beats their bytes.
-                return self.plain == parts and (not _has_numbers(self.plain) or Snapshot.of(parts).key == self.key)
+                return self.plain == parts and (not has_numbers(self.plain) or Snapshot.of(parts).key == self.key)
             except (ValueError, RecursionError):  # what was put in since is foreign, or nested too deeply
                 return False
         return Snapshot.of(parts).key == self.key
@@ -159,12 +159,12 @@ def _is_small(parts: tuple[Any, ...]) -> bool:
     return True
 
 
-def _has_numbers(plain: Any) -> bool:  # noqa: ANN401 - JSON-like
+def has_numbers(plain: Any) -> bool:  # noqa: ANN401 - JSON-like
     """Whether equality could hide a difference in plain data: `1 == 1.0 == True`, yet they are written differently."""
     if isinstance(plain, dict):
-        return any(map(_has_numbers, plain.values()))
+        return any(map(has_numbers, plain.values()))
     if isinstance(plain, (list, tuple)):
-        return any(map(_has_numbers, plain))
+        return any(map(has_numbers, plain))
     return isinstance(plain, (int, float))
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 
-from langchain_tiered_memory.messages._cache import Snapshot
+from langchain_tiered_memory.messages._cache import Snapshot, has_numbers, plain_data
 from langchain_tiered_memory.messages.protocol import calls_of_assistant, is_summary, kind_of, result_ids
 
 __all__ = ["Tail", "Tails"]
@@ -30,12 +30,8 @@ _CONVERSATIONS: Final = 256
 _STALE: Final = 12
 """Messages that a tail holds before it lets go of them; letting go costs more than looking at a few too many."""
 
-_said = attrgetter("content", "name")
-_extras = attrgetter("additional_kwargs")
-_calls = attrgetter("tool_calls")
-_invalid_calls = attrgetter("invalid_tool_calls")
-_nested_parts = attrgetter("content", "additional_kwargs")
-_nested_parts_of_assistant = attrgetter("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
+_fields = attrgetter("__dict__")
+_MUTABLE: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 
 class Tails:
@@ -67,13 +63,11 @@ class Tail:
     """
 
     __slots__ = (
-        "_assistant",
         "_cost_one",
+        "_counted",
+        "_foreign",
         "_forgotten",
-        "_nested",
         "_open",
-        "_plain",
-        "_said",
         "_start",
         "_totals",
         "_turns",
@@ -90,23 +84,18 @@ class Tail:
         self._forgotten = 0  # of it, the cost of what lay before the window
         self._turns: list[int] = []  # positions of the user turns
         self._open: set[str] = set()  # calls whose results have not come
-        # What was counted. Strings cannot change in place; of a plain message all else must still be empty, and of the
-        # others a copy is held.
-        self._said: list[tuple[Any, ...]] = []
-        self._plain: list[BaseMessage] = []
-        self._assistant: list[BaseMessage] = []  # those of the plain ones that could make calls
-        self._nested: list[tuple[BaseMessage, Snapshot]] = []
+        # What was counted: the fields of each message, with copies of those that can change in place, so that two lists
+        # are all there is to compare. What cannot be copied as plain data is compared in its own way.
+        self._counted: list[dict[str, Any]] = []
+        self._foreign: list[tuple[BaseMessage, Snapshot]] = []
 
     def is_of(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether a conversation still has this end, maybe with more behind it, and no message was changed in place."""
         window = self._window
         return (
             messages[self._start : self._start + len(window)] == window
-            and list(map(_said, window)) == self._said
-            and not any(map(_extras, self._plain))
-            and not any(map(_calls, self._assistant))
-            and not any(map(_invalid_calls, self._assistant))
-            and all(snapshot.same(_parts(message)) for message, snapshot in self._nested)
+            and list(map(_fields, window)) == self._counted
+            and all(snapshot.same(_mutable(message)) for message, snapshot in self._foreign)
         )
 
     def extend(self, messages: Sequence[BaseMessage]) -> bool:
@@ -115,7 +104,6 @@ class Tail:
         for index in range(self._start + len(self._window), len(messages)):
             message = messages[index]
             kind = kind_of(message)
-            calls: tuple[str, ...] = ()
             if kind == "result":
                 (call_id, *more) = result_ids(message)
                 if more or call_id not in self._open:
@@ -124,21 +112,28 @@ class Tail:
             elif self._open or kind not in ("user", "assistant"):
                 return False
             elif kind == "assistant":
-                calls = calls_of_assistant(message)
-                self._open.update(calls)
+                self._open.update(calls_of_assistant(message))
             elif not is_summary(message):
                 self._turns.append(index)
             total += self._cost_one(message)
             self._totals.append(total)
             self._window.append(message)
-            self._said.append((message.content, message.name))
-            if calls or message.additional_kwargs or type(message.content) is not str:
-                self._nested.append((message, Snapshot.of(_parts(message))))
-            else:
-                self._plain.append(message)
-                if kind == "assistant":
-                    self._assistant.append(message)
+            self._remember(message)
         return not self._open
+
+    def _remember(self, message: BaseMessage) -> None:
+        fields = dict(message.__dict__)
+        for name in _MUTABLE:
+            value = fields.get(name)
+            if value is None or type(value) is str:
+                continue
+            if not value:
+                fields[name] = type(value)()
+            elif Snapshot.of((value,)).simple and not has_numbers(value):  # for equality, 1 is True
+                fields[name] = plain_data(value)
+            else:
+                self._foreign.append((message, Snapshot.of(_mutable(message))))
+        self._counted.append(fields)
 
     def cut(self, room: int) -> int | None:
         """Position of the oldest user turn from which on everything fits.
@@ -169,15 +164,11 @@ class Tail:
             return
         self._forgotten = self._totals[gone - 1]
         dropped = set(map(id, self._window[:gone]))
-        del self._window[:gone], self._said[:gone], self._totals[:gone], self._turns[:place]
+        del self._window[:gone], self._counted[:gone], self._totals[:gone], self._turns[:place]
         self._start += gone
-        self._plain = [message for message in self._plain if id(message) not in dropped]
-        self._assistant = [message for message in self._assistant if id(message) not in dropped]
-        self._nested = [one for one in self._nested if id(one[0]) not in dropped]
+        self._foreign = [one for one in self._foreign if id(one[0]) not in dropped]
 
 
-def _parts(message: BaseMessage) -> tuple[Any, ...]:
+def _mutable(message: BaseMessage) -> tuple[Any, ...]:
     """What of a message can change in place."""
-    spoken = isinstance(message, AIMessage)
-    parts: tuple[Any, ...] = _nested_parts_of_assistant(message) if spoken else _nested_parts(message)
-    return parts[1:] if type(parts[0]) is str else parts
+    return tuple(map(message.__dict__.get, _MUTABLE))

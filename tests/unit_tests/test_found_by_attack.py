@@ -27,6 +27,8 @@ from langchain_tiered_memory import (
 )
 from langchain_tiered_memory.messages.tokens import MediaPrices
 
+pytestmark = pytest.mark.needs_vocabulary
+
 FOX = "The quick brown fox jumps over the lazy dog. "
 
 

@@ -147,6 +147,7 @@ def test_a9_the_user_has_the_first_word(limit: int) -> None:
     assert output.endswith("H2")
 
 
+@pytest.mark.needs_vocabulary
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("unit", ["messages", "tokens"])
 def test_a12_every_budget_from_nothing_to_all(unit: str, strategy: Any) -> None:
@@ -564,6 +565,7 @@ def test_a_part_of_an_assistant_message_does_not_open_the_window() -> None:
     assert [message.text for message in first] == ["H", "a", "H2"]
 
 
+@pytest.mark.needs_vocabulary
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_tools_take_their_share_of_the_budget(strategy: Any) -> None:
     tool = {"type": "function", "function": {"name": "look_up", "description": "word " * 200, "parameters": {}}}
