@@ -19,23 +19,31 @@ if TYPE_CHECKING:
         TranscriptError,
         VersionConflictError,
     )
+    from langchain_tiered_memory.events import Compaction, MemoryCallbackHandler
     from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
     from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens
     from langchain_tiered_memory.messages.transcript import Transcript, read_transcript, write_transcript
     from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
     from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
     from langchain_tiered_memory.types import Clock, ContextSize, TokenCounter
+    from langchain_tiered_memory.working.constraints import Constraint
+    from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
     from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
     from langchain_tiered_memory.working.sql import SQLMessageLog
+    from langchain_tiered_memory.working.summary import SummaryMemory
 
     __version__: str
 
 __all__ = [
     "BudgetExceededError",
     "Clock",
+    "Compaction",
+    "Constraint",
     "ContextSize",
     "EstimatingCounter",
+    "ExtractiveSummarizer",
     "InMemoryMessageLog",
+    "MemoryCallbackHandler",
     "MemoryStoreError",
     "MessageFault",
     "MessageLog",
@@ -44,6 +52,7 @@ __all__ = [
     "SQLMessageLog",
     "ScopeError",
     "SummarizationError",
+    "SummaryMemory",
     "TieredChatMessageHistory",
     "TieredMemoryError",
     "TiktokenCounter",
@@ -72,14 +81,18 @@ _EXPORTS = {
         "TranscriptError",
         "VersionConflictError",
     ),
+    "events": ("Compaction", "MemoryCallbackHandler"),
     "integrations.history": ("TieredChatMessageHistory",),
     "messages.tokens": ("EstimatingCounter", "TiktokenCounter", "count_tokens"),
     "messages.transcript": ("Transcript", "read_transcript", "write_transcript"),
     "messages.trimming": ("MessageTrimmer", "trim_messages"),
     "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
     "types": ("Clock", "ContextSize", "TokenCounter"),
+    "working.constraints": ("Constraint",),
+    "working.extractive": ("ExtractiveSummarizer",),
     "working.log": ("InMemoryMessageLog", "MessageLog"),
     "working.sql": ("SQLMessageLog",),
+    "working.summary": ("SummaryMemory",),
 }
 _SUBPACKAGE = "evaluation"
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _EXPORTS.items() for name in names}

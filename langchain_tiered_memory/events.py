@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from langchain_core.callbacks import BaseCallbackHandler, adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 
+from langchain_tiered_memory._bubble import bubble_html
+
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
@@ -30,6 +32,7 @@ __all__ = [
     "EventHook",
     "MemoryCallbackHandler",
     "MemoryEvent",
+    "SummaryLeftOut",
     "ViewCut",
     "aemit",
     "emit",
@@ -164,6 +167,10 @@ class Compaction(MemoryEvent):
             f"({self.saved:.0%} saved), {len(self.removed)} messages"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a bubble with the summary folded in it."""
+        return bubble_html(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionFailed(MemoryEvent):
@@ -205,6 +212,28 @@ class CompactionSuperseded(MemoryEvent):
     def describe(self) -> str:
         """Say it in one line."""
         return f"session {self.session_id!r}: a summary of {self.messages} messages came second and was dropped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryLeftOut(MemoryEvent):
+    """The newest turn does not fit the budget beside the summary, so the view was sent without the summary this once.
+
+    Attributes:
+        needed: Tokens that both take.
+        limit: What the budget allows.
+    """
+
+    needed: int
+    limit: int
+    name: ClassVar[str] = "tiered_memory.summary_left_out"
+    level: ClassVar[int] = logging.WARNING
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return (
+            f"session {self.session_id!r}: summary and newest turn take {self.needed} of a budget of {self.limit}, "
+            "the summary was left out of this view"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import warnings
 from io import TextIOWrapper
@@ -24,4 +25,5 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?", not a traceback
     warnings.formatwarning = lambda message, *_, **__: f"tiered-memory: warning: {message}\n"
+    logging.basicConfig(level=logging.WARNING, format="tiered-memory: warning: %(message)s")
     commands.app(prog_name="tiered-memory")

@@ -11,8 +11,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.display import counted, replay_page, replay_renderable, visible
-from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
+from langchain_tiered_memory.cli._summaries import EXTRACTIVE, summary_memory
+from langchain_tiered_memory.display import compaction_renderable, counted, replay_page, replay_renderable, visible
+from langchain_tiered_memory.errors import TieredMemoryError, TranscriptError
 from langchain_tiered_memory.evaluation import ReplayCall, ReplayReport, model_calls, replay
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
@@ -105,7 +106,10 @@ def _options(
     pass
 
 
-@app.command("replay", epilog="Example: tiered-memory replay chat.json --max-tokens 2000 --html replay.html")
+@app.command(
+    "replay",
+    epilog="Example: tiered-memory replay chat.json --max-tokens 2000 --summarize extractive --html replay.html",
+)
 def replay_command(
     transcript: _File,
     *,
@@ -113,6 +117,16 @@ def replay_command(
     model: _Model = "gpt-4o",
     strategy: Annotated[Side, typer.Option(help="Which end of the history is kept.")] = Side.last,
     include_system: Annotated[bool, typer.Option(help="Keep leading system messages in any case.")] = True,
+    summarize: Annotated[
+        str | None,
+        typer.Option(
+            metavar="extractive|MODEL",
+            help="Summarise what leaves the window: without a model, or with one such as openai:gpt-4o-mini.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where MODEL is served, for a server that speaks its protocol.")
+    ] = None,
     json_out: Annotated[
         str | None, typer.Option("--json", metavar="OUT", help="Write all figures as JSON; - for stdout.")
     ] = None,
@@ -125,24 +139,38 @@ def replay_command(
     """Replay a conversation, model call by model call, inside a token budget.
 
     Shows the tokens of the full history against those sent, what left the window, what a provider would refuse
-    (nothing), how much a prompt cache can serve, and the time it took. Exit status 1: a call cannot be brought under
-    the budget, or something sent is not valid.
+    (nothing), how much a prompt cache can serve, and the time it took. With --summarize, a summary stands for what left
+    the window, and each compaction is shown. Exit status 1: a call cannot be brought under the budget, something sent
+    is not valid, or a compaction failed.
     """
     with _one_line_errors():
         found = _read(transcript, conversation, read_as)
         counter = _counter(model)
-        with _progress(len(model_calls(found.messages))) as advance:
+        tools = found.metadata.get("tools")
+        memory = None
+        if summarize is not None:
+            if strategy is Side.first or not include_system:
+                msg = (
+                    "a summary stands for the oldest messages, so --strategy first and --no-include-system do not apply"
+                )
+                raise typer.BadParameter(msg, param_hint="--summarize")
+            memory = summary_memory(summarize, base_url=base_url, max_tokens=max_tokens, counter=counter, tools=tools)
+        elif base_url is not None:
+            msg = "it says where the model of --summarize is served; pass --summarize MODEL too"
+            raise typer.BadParameter(msg, param_hint="--base-url")
+        with _progress(len(model_calls(found.messages)), slow=summarize not in {None, EXTRACTIVE}) as advance:
             report = replay(
                 found.messages,
                 max_tokens=max_tokens,
                 token_counter=counter,
                 strategy=strategy.value,
                 include_system=include_system,
-                tools=found.metadata.get("tools"),
+                trimmer=memory,
+                tools=tools,
                 on_call=advance,
             )
         _publish(report, found, json_out, html_out)
-    if report.fault_count or report.over_budget:
+    if report.fault_count or report.over_budget or report.failures:
         raise typer.Exit(_FAILED)
 
 
@@ -196,7 +224,7 @@ def _one_line_errors() -> Iterator[None]:
         yield
     except TranscriptError as error:
         _stop(error, _BAD_INPUT)
-    except BudgetExceededError as error:
+    except TieredMemoryError as error:
         _stop(error, _FAILED)
 
 
@@ -223,10 +251,10 @@ def _counter(model: str) -> TiktokenCounter | EstimatingCounter:
 
 
 @contextmanager
-def _progress(calls: int) -> Iterator[Any]:
-    """Show how far a long replay is, on stderr and only if somebody looks."""
+def _progress(calls: int, *, slow: bool) -> Iterator[Any]:
+    """Show how far a long replay is, or one that waits for a model, on stderr and only if somebody looks."""
     console = Console(stderr=True)
-    if calls < _LONG or not console.is_terminal:
+    if not (slow or calls >= _LONG) or not console.is_terminal:
         yield None
         return
     progress = import_optional("rich.progress", needed_by="tiered-memory")
@@ -255,6 +283,10 @@ def _publish(report: ReplayReport, found: Transcript, json_out: str | None, html
             sys.stdout.write(text)
             return
         write_text(json_out, text)
-    Console().print(replay_renderable(report, title=title))
+    console = Console()
+    for call, compaction in report.compactions:
+        where = f"before call {call.number:,}, round {call.round:,}"
+        console.print(compaction_renderable(compaction, title=where))
+    console.print(replay_renderable(report, title=title))
     for written in filter(None, (html_out, json_out)):
         typer.echo(f"wrote {written}")

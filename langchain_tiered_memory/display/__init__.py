@@ -1,9 +1,25 @@
-"""How a replay looks: tables in a terminal, plain text, and a page of its own with a chart."""
+"""How a replay and a compaction look: in a terminal, as plain text, and as HTML."""
 
 from __future__ import annotations
 
 from langchain_tiered_memory.display._figures import counted, visible
+from langchain_tiered_memory.display.compaction import (
+    compaction_html,
+    compaction_renderable,
+    compaction_text,
+    show_compaction,
+)
 from langchain_tiered_memory.display.page import replay_page
 from langchain_tiered_memory.display.terminal import replay_renderable, replay_text
 
-__all__ = ["counted", "replay_page", "replay_renderable", "replay_text", "visible"]
+__all__ = [
+    "compaction_html",
+    "compaction_renderable",
+    "compaction_text",
+    "counted",
+    "replay_page",
+    "replay_renderable",
+    "replay_text",
+    "show_compaction",
+    "visible",
+]

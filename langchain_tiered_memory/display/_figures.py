@@ -87,6 +87,10 @@ def notes(report: ReplayReport) -> list[tuple[str, str]]:
     ]
     if report.tool_tokens:
         found.insert(1, ("tools", f"{report.tool_tokens:,} tokens of schemas go with every call"))
+    if report.compactions:
+        found.insert(-2, ("compactions", _compactions(report)))
+    if report.failures:
+        found.insert(-2, ("failed", f"{counted(len(report.failures), 'compaction')}, trimmed instead"))
     altered = sum(call.altered for call in report.calls)
     added = sum(call.added for call in report.calls)
     if altered or added:
@@ -94,6 +98,14 @@ def notes(report: ReplayReport) -> list[tuple[str, str]]:
             -2, ("changed", f"{altered:,} messages sent in a shorter form, {added:,} that are not in the transcript")
         )
     return found
+
+
+def _compactions(report: ReplayReport) -> str:
+    calls = sum(compaction.calls for _, compaction in report.compactions)
+    return (
+        f"{len(report.compactions):,}, {counted(calls, 'summarizer call')}: {report.summarizer_tokens:,} tokens read, "
+        f"{report.summary_tokens:,} written"
+    )
 
 
 def _over(calls: Sequence[ReplayCall]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
+from langchain_tiered_memory._bubble import headline
 from langchain_tiered_memory.display._figures import percent, ranges
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
 
@@ -95,6 +96,7 @@ def _svg(
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
         *_axes(frame, most),
         *body,
+        *_compactions(frame, calls),
         *_labels(frame, labels),
         *_hovers(frame, calls),
         "</svg>",
@@ -151,6 +153,16 @@ def _labels(frame: _Frame, labels: list[tuple[str, int, str]]) -> list[str]:
     return parts
 
 
+def _compactions(frame: _Frame, calls: Sequence[ReplayCall]) -> list[str]:
+    """Mark the calls before which a memory compacted the context."""
+    return [
+        f'<line class="line compaction" x1="{frame.x(index):.1f}" x2="{frame.x(index):.1f}" y1="{_TOP}" '
+        f'y2="{_HEIGHT - _BOTTOM}"/>'
+        for index, call in enumerate(calls)
+        if call.compactions
+    ]
+
+
 def _hovers(frame: _Frame, calls: Sequence[ReplayCall]) -> list[str]:
     width = (_WIDTH - _LEFT - _RIGHT) / frame.count
     height = _HEIGHT - _TOP - _BOTTOM
@@ -169,6 +181,7 @@ def _tip(call: ReplayCall) -> str:
         f"sent: {call.sent_tokens:,} tokens, {call.sent_messages:,} messages",
         f"shared with the call before: {call.shared_tokens:,} tokens ({shared})",
     ]
+    lines += map(headline, call.compactions)
     if call.left:
         lines.append(f"left the window: messages {ranges(call.left)}")
     return "\n".join(lines)

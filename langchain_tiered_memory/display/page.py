@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from string import Template
 
+from langchain_tiered_memory._bubble import bubble_html
 from langchain_tiered_memory.display._figures import comparisons, duration, notes, percent, ranges, subtitle
 from langchain_tiered_memory.display.chart import history_chart, sent_chart
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
@@ -13,9 +14,9 @@ __all__ = ["replay_page"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ground: #fbfbfa; --card: #ffffff; --ink: #1c2024; --quiet: #60686f; --rule: #e2e4e6;
-  --full: #7d8790; --sent: #1f66c9; --shared: #12806a; --budget: #c2352b; }
+  --full: #7d8790; --sent: #1f66c9; --shared: #12806a; --budget: #c2352b; --compaction: #7c3aed; }
 @media (prefers-color-scheme: dark) { :root { --ground: #14171a; --card: #1c2024; --ink: #e8eaec; --quiet: #a2aab1;
-  --rule: #323940; --full: #98a2ab; --sent: #6aa5f8; --shared: #4cc3a5; --budget: #ff8076; } }
+  --rule: #323940; --full: #98a2ab; --sent: #6aa5f8; --shared: #4cc3a5; --budget: #ff8076; --compaction: #a78bfa; } }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 2rem 1.25rem 4rem; background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", "Noto Sans", "PingFang SC", "Microsoft YaHei", sans-serif; }
@@ -33,6 +34,7 @@ svg { display: block; width: 100%; min-width: 640px; height: auto; }
 .line { fill: none; stroke-width: 2; stroke-linejoin: round; } .area { stroke: none; opacity: .16; }
 .line.full { stroke: var(--full); } .line.sent { stroke: var(--sent); } .line.shared { stroke: var(--shared); }
 .line.budget { stroke: var(--budget); stroke-dasharray: 6 5; stroke-width: 1.5; }
+.line.compaction { stroke: var(--compaction); stroke-width: 1; opacity: .7; }
 .area.full { fill: var(--full); } .area.sent { fill: var(--sent); } .area.shared { fill: var(--shared); opacity: .28; }
 .label { font-size: 13px; font-weight: 600; } .label.full { fill: var(--full); } .label.sent { fill: var(--sent); }
 .label.shared { fill: var(--shared); } .label.budget { fill: var(--budget); }
@@ -72,6 +74,7 @@ $sent
 <tbody>$totals</tbody>
 </table></div>
 <dl>$notes</dl>
+$compactions
 <h2>Every call</h2>
 <div class="scroll"><table>
 <thead><tr><th>call</th><th>round</th><th>history</th><th>sent</th><th>messages</th><th>shared</th><th>time</th>
@@ -97,7 +100,7 @@ def replay_page(report: ReplayReport, *, title: str = "replay") -> str:
         report: What was measured.
         title: What was replayed.
     """
-    bad = {"faults": report.fault_count > 0, "budget": bool(report.over_budget)}
+    bad = {"failed": True, "faults": report.fault_count > 0, "budget": bool(report.over_budget)}
     return _PAGE.substitute(
         title=escape(title),
         style=_STYLE,
@@ -110,8 +113,19 @@ def replay_page(report: ReplayReport, *, title: str = "replay") -> str:
             f"<dt>{escape(name)}</dt><dd{_bad(is_bad=bad.get(name, False))}>{escape(text)}</dd>"
             for name, text in notes(report)
         ),
+        compactions=_compactions(report),
         calls="\n".join(map(_row, report.calls)),
     )
+
+
+def _compactions(report: ReplayReport) -> str:
+    if not report.compactions:
+        return ""
+    bubbles = [
+        f'<p class="quiet">before call {call.number:,}, round {call.round:,}</p>\n{bubble_html(compaction)}'
+        for call, compaction in report.compactions
+    ]
+    return "\n".join(["<h2>Compactions</h2>", '<p class="quiet">Marked violet in the charts.</p>', *bubbles])
 
 
 def _bad(*, is_bad: bool) -> str:

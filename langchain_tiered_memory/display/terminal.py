@@ -69,7 +69,7 @@ def replay_renderable(report: ReplayReport, *, title: str = "replay") -> Rendera
     for row in comparisons(report):
         totals.add_row(*row)
     facts = Table.grid(padding=(0, 2))
-    bad = {"faults": report.fault_count > 0, "budget": bool(report.over_budget)}
+    bad = {"failed": True, "faults": report.fault_count > 0, "budget": bool(report.over_budget)}
     for name, text in notes(report):
         facts.add_row(Text(name, style="dim"), Text(text, style="bold red" if bad.get(name) else ""))
     shown = excerpt(report)

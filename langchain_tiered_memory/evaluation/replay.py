@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.runnables import Runnable
 
 from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
+from langchain_tiered_memory.events import Compaction, CompactionFailed, MemoryCallbackHandler, MemoryEvent
 from langchain_tiered_memory.messages._vocabulary import load_encoding
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
 from langchain_tiered_memory.messages.tokens import ListCounter, TiktokenCounter, as_counter
@@ -49,7 +51,7 @@ def replay(
     token_counter: Any = None,  # noqa: ANN401  # anything as_counter takes
     strategy: Literal["first", "last"] = "last",
     include_system: bool = True,
-    trimmer: Trimmer | None = None,
+    trimmer: Trimmer | Runnable[Any, Any] | None = None,
     tools: Sequence[Any] | None = None,
     on_call: Callable[[ReplayCall], None] | None = None,
 ) -> ReplayReport:
@@ -65,7 +67,8 @@ def replay(
         token_counter: What counts, anything that `as_counter` takes; o200k_base if not given.
         strategy: Which end of the history `trim_messages` keeps.
         include_system: Whether leading system messages are kept in any case.
-        trimmer: Another strategy in place of `trim_messages`; it is called once a call, in order.
+        trimmer: Another strategy in place of `trim_messages`, a function or a Runnable, called once a call, in order.
+            What a `SummaryMemory` with a session compacts is reported with the call.
         tools: Tool schemas that go with every call.
         on_call: Is told of each call when it is done, for a progress bar.
 
@@ -98,6 +101,9 @@ def replay(
                 include_system=include_system,
                 tools=tools,
             )
+    elif isinstance(trimmer, Runnable):
+        name = trimmer.get_name()
+        trimmer = _Watched(trimmer)
     else:
         name = str(getattr(trimmer, "__name__", type(trimmer).__name__))
     meter = _Meter(counter, tools or ())
@@ -153,6 +159,20 @@ class _Meter:
         return (self._fixed if tokens is None else tokens) + sum(map(self._counter.count_message, new))
 
 
+class _Watched:
+    """A Runnable as a strategy, and the events of its last call."""
+
+    def __init__(self, runnable: Runnable[Any, Any]) -> None:
+        self._runnable = runnable
+        self.events: Sequence[MemoryEvent] = ()
+
+    def __call__(self, before: list[BaseMessage]) -> Sequence[BaseMessage]:
+        seen = MemoryCallbackHandler()
+        sent: Sequence[BaseMessage] = self._runnable.invoke(before, {"callbacks": [seen]})
+        self.events = seen.events
+        return sent
+
+
 class _Replay:
     """The state between two calls: what was sent last, and which messages are in the window."""
 
@@ -181,6 +201,7 @@ class _Replay:
         left = tuple(sorted(self._inside - here))
         shared = self._shared(sent)
         self._inside, self._sent = here, sent
+        events = self._trimmer.events if isinstance(self._trimmer, _Watched) else ()
         return ReplayCall(
             number=number,
             round=self._rounds,
@@ -195,6 +216,8 @@ class _Replay:
             added=added,
             faults=tuple(validate_messages(sent)),
             seconds=seconds,
+            compactions=tuple(event for event in events if isinstance(event, Compaction)),
+            failures=tuple(event for event in events if isinstance(event, CompactionFailed)),
         )
 
     def _trim(self, number: int, position: int, before: list[BaseMessage]) -> tuple[Sequence[BaseMessage], float]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
+from langchain_tiered_memory.events import Compaction, CompactionFailed
 from langchain_tiered_memory.messages.units import MessageFault
 
 __all__ = ["ReplayCall", "ReplayReport"]
@@ -32,6 +33,8 @@ class ReplayCall:
         added: Messages sent that are in no form in the history: a summary, an error result that closes a call.
         faults: What a provider would refuse about the request; empty means valid.
         seconds: Time the strategy took.
+        compactions: What a memory that summarises folded away before this call.
+        failures: Where it could not, and trimmed instead.
     """
 
     number: int
@@ -47,6 +50,8 @@ class ReplayCall:
     added: int
     faults: tuple[MessageFault, ...]
     seconds: float
+    compactions: tuple[Compaction, ...] = ()
+    failures: tuple[CompactionFailed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,26 @@ class ReplayReport:
         return sum(len(call.faults) for call in self.calls)
 
     @property
+    def compactions(self) -> tuple[tuple[ReplayCall, Compaction], ...]:
+        """Every compaction with the call before which it happened."""
+        return tuple((call, compaction) for call in self.calls for compaction in call.compactions)
+
+    @property
+    def failures(self) -> tuple[tuple[ReplayCall, CompactionFailed], ...]:
+        """Every compaction that failed, with the call before which it was due."""
+        return tuple((call, failure) for call in self.calls for failure in call.failures)
+
+    @property
+    def summarizer_tokens(self) -> int:
+        """Tokens that the summarizer read in all compactions."""
+        return sum(compaction.summarizer_tokens for _, compaction in self.compactions)
+
+    @property
+    def summary_tokens(self) -> int:
+        """Tokens that the summarizer wrote in all compactions."""
+        return sum(compaction.summary_tokens for _, compaction in self.compactions)
+
+    @property
     def seconds(self) -> float:
         """Time the strategy took in all calls."""
         return sum(call.seconds for call in self.calls)
@@ -162,9 +187,31 @@ class ReplayReport:
                 "calls_over_budget": len(self.over_budget),
                 "faults": self.fault_count,
                 "transcript_faults": len(self.transcript_faults),
+                "compactions": len(self.compactions),
+                "failed_compactions": len(self.failures),
+                "summarizer_tokens": self.summarizer_tokens,
+                "summary_tokens": self.summary_tokens,
                 "seconds": round(self.seconds, 6),
                 "median_milliseconds": round(self.median_seconds * _MILLISECONDS, 4),
             },
             "transcript_faults": [asdict(fault) for fault in self.transcript_faults],
-            "calls": [asdict(call) for call in self.calls],
+            "compactions": [_compaction(call, compaction) for call, compaction in self.compactions],
+            "failed_compactions": [
+                {"call": call.number, "messages": failure.messages, "error": str(failure.error)}
+                for call, failure in self.failures
+            ],
+            "calls": [_call(call) for call in self.calls],
         }
+
+
+def _call(call: ReplayCall) -> dict[str, Any]:
+    plain = asdict(replace(call, compactions=(), failures=()))  # they hold messages, and have lists of their own
+    del plain["compactions"], plain["failures"]
+    return plain
+
+
+def _compaction(call: ReplayCall, compaction: Compaction) -> dict[str, Any]:
+    data = compaction.data()
+    del data["session_id"], data["removed"]  # names that a log gave, which differ from one replay to the next
+    counts = {"messages": len(compaction.removed), "saved_share": round(compaction.saved, 6)}
+    return {"call": call.number, "round": call.round, **counts, **data}

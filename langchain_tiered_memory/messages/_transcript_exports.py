@@ -10,9 +10,13 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from langchain_tiered_memory.messages._transcript_source import fail, kind_of
 
-__all__ = ["decode_chatgpt", "decode_locomo"]
+__all__ = ["MESSAGE_MARK", "TEXT_KINDS", "arguments_of", "block_of_part", "decode_chatgpt", "decode_locomo"]
 
+MESSAGE_MARK = "langchain_message"
+"""The key of a node's metadata under which a message from elsewhere keeps what an export has no place for."""
+TEXT_KINDS = ("text", "multimodal_text")
 _MEDIA_KINDS = (("image", "image"), ("video", "video"), ("audio", "audio"), ("file", "file"))
+_URLS = ("http://", "https://", "gs://", "s3://")
 _SESSION = re.compile(r"session_(\d+)")
 
 
@@ -38,7 +42,9 @@ def decode_chatgpt(conversation: dict[str, Any], source: str, where: str) -> lis
 def _branch(conversation: dict[str, Any], source: str, where: str) -> list[tuple[str, dict[str, Any]]]:
     mapping = conversation.get("mapping")
     if not isinstance(mapping, dict) or not mapping:
-        fail(source, where, f"its mapping is {kind_of(mapping)}", "export the conversations from ChatGPT again")
+        found = "is empty" if mapping == {} else f"is {kind_of(mapping)}, not an object of nodes"
+        repair = "export the conversations from ChatGPT again, or choose one that has begun"
+        fail(source, where, f"its mapping {found}, so the conversation has no messages", repair)
     node_id = conversation.get("current_node")
     if node_id is None:
         parents = {node.get("parent") for node in mapping.values() if isinstance(node, dict)}
@@ -50,9 +56,11 @@ def _branch(conversation: dict[str, Any], source: str, where: str) -> list[tuple
     branch: list[tuple[str, dict[str, Any]]] = []
     seen: set[str] = set()
     while node_id is not None:
-        node = mapping.get(node_id) if isinstance(node_id, str) else None
+        held = isinstance(node_id, str) and node_id in mapping
+        node = mapping[node_id] if held else None
         if not isinstance(node, dict):
-            problem = f"its branch leads to the node {node_id!r}, which the mapping does not hold"
+            missing = f"is {kind_of(node)} in the mapping" if held else "the mapping does not hold"
+            problem = f"its branch leads to the node {node_id!r}, which {missing}"
             fail(source, where, problem, "the export is incomplete: export the conversations again")
         if node_id in seen:
             fail(source, where, f"the node {node_id!r} is its own ancestor", "export the conversations again")
@@ -83,7 +91,11 @@ class _ChatGPTReader:
         ):
             problem = f"the author's role is {role!r}"
             fail(self._source, where, problem, "it must be user, assistant, system or tool: export again")
-        content = self._content(message.get("content"), where)
+        mark = self._mark(message, where)
+        content = self._content(message.get("content"), where, blocks=bool(mark and mark.get("blocks")))
+        if mark is not None:
+            self._add_marked(role, mark, message, content, where)
+            return
         common: dict[str, Any] = {
             "content": content,
             "id": str(message.get("id") or node_id),
@@ -99,19 +111,71 @@ class _ChatGPTReader:
         else:
             self._add_tool(str(author.get("name") or "tool"), common)
 
-    def _content(self, content: object, where: str) -> str | list[str | dict[Any, Any]]:
+    def _mark(self, message: dict[str, Any], where: str) -> dict[str, Any] | None:
+        """What `write_transcript` noted of a message that did not come from an export."""
+        metadata = message.get("metadata")
+        mark = metadata.get(MESSAGE_MARK) if isinstance(metadata, dict) else None
+        if mark is None:
+            return None
+        if not isinstance(mark, dict) or any(
+            not isinstance(mark.get(key), str | None) for key in ("id", "name", "call_id", "tool_call_id")
+        ):
+            problem = f"{MESSAGE_MARK} in its metadata is not an object whose ids and name are strings"
+            fail(self._source, where, problem, f"remove {MESSAGE_MARK}, or write the conversation again")
+        return mark
+
+    def _add_marked(
+        self, role: str, mark: dict[str, Any], message: dict[str, Any], content: str | list[Any], where: str
+    ) -> None:
+        known = _metadata(message)
+        del known["chatgpt"]  # the writer's own, which says nothing of the message
+        common: dict[str, Any] = {"id": mark.get("id"), "name": mark.get("name"), "response_metadata": known}
+        if role == "user":
+            self.messages.append(HumanMessage(content=content, **common))
+        elif role == "system":
+            self.messages.append(SystemMessage(content=content, **common))
+        elif role == "tool":
+            call_id = mark.get("tool_call_id")
+            if call_id is None:
+                repair = f"give it the id of the tool call that it answers, or remove {MESSAGE_MARK}"
+                fail(self._source, where, f"{MESSAGE_MARK} in its metadata has no tool_call_id", repair)
+            self._open = [pair for pair in self._open if pair[1] != call_id]
+            self.messages.append(ToolMessage(content=content, tool_call_id=call_id, **common))
+        elif "call_id" not in mark:
+            self.messages.append(AIMessage(content=content, **common))
+        else:
+            self._add_marked_call(mark, message, content, common, where)
+
+    def _add_marked_call(
+        self, mark: dict[str, Any], message: dict[str, Any], content: object, common: dict[str, Any], where: str
+    ) -> None:
+        name = message.get("recipient")
+        if not isinstance(name, str) or not isinstance(content, str):
+            problem = "it is marked as a tool call and has no recipient or no text"
+            fail(self._source, where, problem, "write the conversation again")
+        call = ToolCall(name=name, args=arguments_of(content), id=mark["call_id"], type="tool_call")
+        if not mark.get("continues"):
+            self.messages.append(AIMessage(content="", tool_calls=[call], **common))
+            return
+        last = self.messages[-1] if self.messages else None
+        if not isinstance(last, AIMessage):
+            problem = "it is marked as a part of the assistant's message before it, and there is none"
+            fail(self._source, where, problem, "write the conversation again")
+        self.messages[-1] = last.model_copy(update={"tool_calls": [*last.tool_calls, call]})
+
+    def _content(self, content: object, where: str, *, blocks: bool = False) -> str | list[str | dict[Any, Any]]:
         if not isinstance(content, dict) or not isinstance(content.get("content_type"), str):
             problem = f"its content is {kind_of(content)} without a content_type"
             fail(self._source, where, problem, "export the conversations from ChatGPT again")
         kind = content["content_type"]
-        if kind in {"text", "multimodal_text"}:
+        if kind in TEXT_KINDS:
             parts = content.get("parts")
             if not isinstance(parts, list) or not all(isinstance(part, str | dict) for part in parts):
                 problem = f"the parts of its content are {kind_of(parts)}, not strings and objects"
                 fail(self._source, where, problem, "export the conversations from ChatGPT again")
-            if len(parts) == 1 and isinstance(parts[0], str):
+            if len(parts) == 1 and isinstance(parts[0], str) and not (blocks and kind == "multimodal_text"):
                 return parts[0]
-            return [_part(part) for part in parts]
+            return [block_of_part(part) for part in parts]
         if kind in {"code", "execution_output"} and isinstance(content.get("text"), str):
             return str(content["text"])
         if kind == "thoughts" and isinstance(content.get("thoughts"), list):
@@ -126,7 +190,7 @@ class _ChatGPTReader:
             self.messages.append(AIMessage(**common))
             return
         content, call_id = common.pop("content"), common["id"]
-        call = ToolCall(name=recipient, args=_arguments(content), id=call_id, type="tool_call")
+        call = ToolCall(name=recipient, args=arguments_of(content), id=call_id, type="tool_call")
         # text alone is the call's argument and would be said twice; anything richer stays as the content too
         self.messages.append(
             AIMessage(content="" if isinstance(content, str) else content, tool_calls=[call], **common)
@@ -160,7 +224,7 @@ def _metadata(message: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _part(part: str | dict[str, Any]) -> dict[str, Any]:
+def block_of_part(part: str | dict[str, Any]) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     kind = str(part.get("content_type", ""))
@@ -169,7 +233,15 @@ def _part(part: str | dict[str, Any]) -> dict[str, Any]:
     pointer = part.get("asset_pointer")
     if isinstance(pointer, str):
         media = next((name for start, name in _MEDIA_KINDS if kind.startswith(start)), "file")
-        return {"type": media, "file_id": pointer, "extras": part}
+        if media == "image" and set(part) == {"content_type", "asset_pointer", "image_url"}:
+            return {"type": "image_url", "image_url": part["image_url"]}
+        found = {"type": media, "url" if pointer.startswith(_URLS) else "file_id": pointer}
+        # what says no more than the block is not kept twice
+        return (
+            found
+            if part == {"content_type": f"{media}_asset_pointer", "asset_pointer": pointer}
+            else {**found, "extras": part}
+        )
     return {"type": "non_standard", "value": part}
 
 
@@ -179,7 +251,7 @@ def _thought(item: object) -> str:
     return "\n".join(str(item[key]) for key in ("summary", "content") if item.get(key))
 
 
-def _arguments(content: str | list[Any]) -> dict[str, Any]:
+def arguments_of(content: str | list[Any]) -> dict[str, Any]:
     text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
     try:
         value = json.loads(text)
@@ -194,10 +266,13 @@ def _root(name: str) -> str:
 
 def _joined(first: ToolMessage, more: dict[str, Any]) -> ToolMessage:
     blocks = [
-        _part(item) if isinstance(item, str) else item for item in _blocks(first.content) + _blocks(more["content"])
+        block_of_part(item) if isinstance(item, str) else item
+        for item in _blocks(first.content) + _blocks(more["content"])
     ]
     known = first.response_metadata
-    more_nodes = [*known.get("chatgpt_more", []), {"id": more["id"], **more["response_metadata"]["chatgpt"]}]
+    size = len(_blocks(more["content"]))
+    node = {"id": more["id"], **more["response_metadata"]["chatgpt"], "blocks": size}
+    more_nodes = [*known.get("chatgpt_more", []), node]
     return first.model_copy(update={"content": blocks, "response_metadata": {**known, "chatgpt_more": more_nodes}})
 
 

@@ -30,6 +30,7 @@ TranscriptFormat: TypeAlias = Literal["langchain", "openai", "plain", "chatgpt",
 FORMATS: tuple[TranscriptFormat, ...] = ("langchain", "openai", "plain", "chatgpt", "locomo")
 _TREES: tuple[tuple[str, TranscriptFormat], ...] = (("mapping", "chatgpt"), ("conversation", "locomo"))
 _LISTED = 20  # conversations that an error names before it says how many more there are
+_DIGITS = 18  # of a number that may choose a conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,10 @@ def _conversation(value: object, where: str, source: str) -> Conversation | None
     named: dict[str, Any] = {"id": None if own_id is None else str(own_id), "title": title and str(title)}
     for key, kind in _TREES:
         if isinstance(value.get(key), dict):
-            return Conversation(value, where, kind, **named)
+            told = {name: item for name, item in value.items() if name not in {"mapping", "current_node"}}
+            return Conversation(value, where, kind, **named, metadata=told if kind == "chatgpt" else {})
+    if "mapping" in value and "messages" not in value and not is_langchain_record(value):
+        return Conversation(value, where, "chatgpt", **named)  # a broken one, which its reader explains
     if "messages" not in value:
         return None
     if not isinstance(value["messages"], list):
@@ -97,17 +101,20 @@ def choose_conversation(found: list[Conversation], wanted: int | str | None, sou
             return found[0]
         problem = f"it holds {len(found)} conversations"
         fail(source, "", problem, f"choose one by its number, id or title: {_listing(found)}")
+    if isinstance(wanted, bool) or not isinstance(wanted, int | str) or (isinstance(wanted, int) and wanted < 0):
+        problem = f"conversation={wanted!r} names no conversation"
+        fail(source, "", problem, f"pass its number from 0, its id or its title: {_listing(found)}")
     named = [one for one in found if wanted in (one.id, one.title)]
     if len(named) == 1:
         return named[0]
     if len(named) > 1:
         numbers = ", ".join(str(found.index(one)) for one in named)
         fail(source, "", f"{len(named)} conversations are called {wanted!r}", f"choose by number: {numbers}")
-    try:
+    if isinstance(wanted, int) or (wanted.isascii() and wanted.isdecimal() and len(wanted) <= _DIGITS):
         number = int(wanted)
-    except ValueError:
+    else:
         number = len(found)
-    if not -len(found) <= number < len(found):
+    if number >= len(found):
         fail(source, "", f"no conversation {wanted!r} is in it", f"choose one of {_listing(found)}")
     return found[number]
 

@@ -8,7 +8,7 @@ where a format has no place for something, writing says so instead of dropping i
 | `"langchain"` | `messages_to_dict`, `model_dump` or `dumpd` of messages; carries every field of every class | yes |
 | `"openai"` | chat completions: role, content, `tool_calls`; `{"messages": [...]}`, a list, or JSON lines | yes |
 | `"plain"` | role and content only; "human", "ai", "bot" and "model" are understood too | yes |
-| `"chatgpt"` | the `conversations.json` of a ChatGPT export | no |
+| `"chatgpt"` | the `conversations.json` of a ChatGPT export | yes |
 | `"locomo"` | the LoCoMo data set | no |
 """
 
@@ -24,6 +24,7 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, get_buffer_string
 
 from langchain_tiered_memory.errors import TranscriptError
+from langchain_tiered_memory.messages._transcript_chatgpt import encode_chatgpt
 from langchain_tiered_memory.messages._transcript_layout import (
     FORMATS,
     TranscriptFormat,
@@ -55,7 +56,7 @@ __all__ = [
     "write_transcript",
 ]
 
-_WRITTEN = ("langchain", "openai", "plain")
+_WRITTEN = ("langchain", "openai", "plain", "chatgpt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +200,12 @@ def read_transcript(
         >>> len(transcript.messages)  # doctest: +SKIP
         42
     """
+    _check_path(path)
     try:
         data = Path(path).read_bytes()
-    except OSError as error:
-        fail(str(path), "", f"it cannot be read ({error.strerror or error})", "pass the path of a transcript", error)
+    except (OSError, ValueError) as error:  # a ValueError: a zero byte in the path
+        reason = getattr(error, "strerror", None) or error
+        fail(str(path), "", f"it cannot be read ({reason})", "pass the path of a transcript", error)
     return parse_transcript(data, conversation, format=format, source=str(path))
 
 
@@ -237,6 +240,12 @@ def parse_transcript(
     return Transcript(tuple(messages), read_as, source, chosen.id, chosen.title, chosen.metadata)
 
 
+def _check_path(path: object) -> None:
+    if not isinstance(path, str | os.PathLike):
+        problem = f"path={path!r} is no path"
+        fail("transcript", "", problem, 'pass the path of a transcript as a string or a Path, "chat.json" for instance')
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
@@ -244,17 +253,20 @@ def write_transcript(
     messages: Sequence[BaseMessage] | Transcript,
     path: str | os.PathLike[str],
     *,
-    format: Literal["langchain", "openai", "plain"] = "langchain",  # noqa: A002  # the word for it
+    format: Literal["langchain", "openai", "plain", "chatgpt"] = "langchain",  # noqa: A002  # the word for it
     lines: bool | None = None,
     lossy: bool = False,
 ) -> None:
     """Write a conversation so that reading it gives the same messages; a whole file, or the old one stays.
 
     Args:
-        messages: The messages, or a `Transcript`, whose metadata an OpenAI file keeps.
+        messages: The messages, or a `Transcript`, whose metadata an OpenAI file keeps, and whose title and id a ChatGPT
+            export keeps too.
         path: The file; its folder must exist.
-        format: "langchain" carries every field of every class; "openai" and "plain" what those have a place for.
-        lines: Write one message a line; by default where the name ends in `.jsonl` or `.ndjson`.
+        format: "langchain" carries every field of every class; "openai", "plain" and "chatgpt" (a `conversations.json`
+            of one conversation) what those have a place for.
+        lines: Write one message a line (of a ChatGPT export, the conversation); by default where the name ends in
+            `.jsonl` or `.ndjson`.
         lossy: Leave out what the format has no place for, instead of raising.
 
     Raises:
@@ -264,15 +276,20 @@ def write_transcript(
         >>> from langchain_core.messages import HumanMessage
         >>> write_transcript([HumanMessage("hi")], "/tmp/hi.jsonl", format="openai")  # doctest: +SKIP
     """
+    _check_path(path)
     target = str(path)
     if format not in _WRITTEN:
         fail(target, "", f"format={format!r} cannot be written", f"use one of {', '.join(_WRITTEN)}")
     items = list(messages)
     if not items:
         fail(target, "", "there are no messages to write", "write a conversation that has begun")
-    records = [_encode(message, format, index, target, lossy=lossy) for index, message in enumerate(items)]
     by_line = target.endswith((".jsonl", ".ndjson")) if lines is None else lines
-    metadata = dict(messages.metadata) if isinstance(messages, Transcript) and format == "openai" else {}
+    if format == "chatgpt":
+        write_text(path, _chatgpt_text(messages, items, target, by_line=by_line, lossy=lossy))
+        return
+    records = [_encode(message, format, index, target, lossy=lossy) for index, message in enumerate(items)]
+    keeps = isinstance(messages, Transcript) and format == "openai" and messages.format != "chatgpt"
+    metadata = dict(messages.metadata) if isinstance(messages, Transcript) and keeps else {}
     if metadata and by_line:
         body = {"messages": records, **metadata}
         text = json.dumps(body, ensure_ascii=False) + "\n"  # the fine-tuning layout: one conversation a line
@@ -299,14 +316,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 def _encode(message: BaseMessage, format_: str, index: int, target: str, *, lossy: bool) -> dict[str, Any]:
     """Write one message, and read it again to see that it is the same."""
-    where = f"message {index}" + (f" (id {message.id!r})" if message.id else "")
-    if type(message) not in MESSAGE_TYPES.values():
-        fail(
-            target,
-            where,
-            f"a {type(message).__name__} is of no known message class",
-            "convert it to one of langchain_core",
-        )
+    where = _where(message, index)
+    _check_class(message, target, where)
     try:
         record = encode_langchain(message) if format_ == "langchain" else encode_role(message)
         if format_ == "plain":
@@ -331,7 +342,47 @@ def _encode(message: BaseMessage, format_: str, index: int, target: str, *, loss
     return written
 
 
+def _chatgpt_text(
+    messages: Sequence[BaseMessage] | Transcript, items: list[BaseMessage], target: str, *, by_line: bool, lossy: bool
+) -> str:
+    """Write a ChatGPT export, and read it again whole: which result answers which call is told by all of its nodes."""
+    for index, message in enumerate(items):
+        _check_class(message, target, _where(message, index))
+    whole = messages if isinstance(messages, Transcript) else None
+    metadata = whole.metadata if whole is not None and whole.format == "chatgpt" else {}
+    title, own_id = (whole.title, whole.id) if whole is not None else (None, None)
+    body = encode_chatgpt(items, target, title=title, conversation_id=own_id, metadata=metadata)
+    text = json.dumps(body, ensure_ascii=False) if by_line else json.dumps([body], ensure_ascii=False, indent=2)
+    try:
+        read = parse_transcript(text.encode("utf-8", "backslashreplace"), format="chatgpt", source=target).messages
+    except TranscriptError as error:
+        problem = f"the format chatgpt cannot carry these messages ({error})"
+        fail(target, "", problem, 'write format="langchain", which has a place for every field', error)
+    if lossy:
+        return text + "\n"
+    for index, message in enumerate(items):
+        lost = _differing(message, read[index]) if index < len(read) else ["place in the conversation"]
+        if lost:
+            problem = f"the format chatgpt cannot carry its {', '.join(lost)}"
+            fail(target, _where(message, index), problem, _REPAIR_OF_LOSS["chatgpt"])
+    if len(read) > len(items):
+        problem = f"the format chatgpt would give {len(read)} messages for these {len(items)}"
+        fail(target, "", problem, _REPAIR_OF_LOSS["chatgpt"])
+    return text + "\n"
+
+
+def _where(message: BaseMessage, index: int) -> str:
+    return f"message {index}" + (f" (id {message.id!r})" if message.id else "")
+
+
+def _check_class(message: BaseMessage, target: str, where: str) -> None:
+    if type(message) not in MESSAGE_TYPES.values():
+        problem = f"a {type(message).__name__} is of no known message class"
+        fail(target, where, problem, "convert it to one of langchain_core")
+
+
 _REPAIR_OF_LOSS = {
+    "chatgpt": 'write format="langchain", which has a place for every field, or pass lossy=True',
     "langchain": "use values that JSON keeps: strings, numbers, lists, and objects with strings as keys",
     "openai": 'write format="langchain", which has a place for every field, or pass lossy=True',
     "plain": 'write format="openai" or "langchain", which have a place for more, or pass lossy=True',

@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory.errors import VersionConflictError
+from langchain_tiered_memory.working.constraints import Constraint
+from langchain_tiered_memory.working.nodes import SummaryNode
 from support import message_samples as samples
 
 S = "session"
@@ -64,6 +66,10 @@ def turns(count, start=0):
         for n in range(start, start + count)
         for message in (HumanMessage(f"question {n}", id=f"q{n}"), AIMessage(f"answer {n}", id=f"a{n}"))
     ]
+
+
+def node(first, last, text="what was said", *, level=1, created_at=datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)):
+    return SummaryNode(level, ((first, last),), text, 3, created_at)
 
 
 class LogConformance:
@@ -349,6 +355,101 @@ class LogConformance:
         await call(log, "erase", S)
         assert await call(log, "append", S, turns(1), expected_version=0) == 2
         assert await call(log, "messages", S) == turns(1)
+
+    # --- summaries ----------------------------------------------------------------------------------------------------
+
+    async def test_summaries_come_back_exactly_in_the_order_in_which_they_were_written(self, log, call):
+        await call(log, "append", S, turns(4))
+        written = [
+            node(1, 2, 'text with 你好 🦜, "quotes", \0 and \ud800'),
+            SummaryNode(
+                2,
+                ((1, 2), (4, 5)),
+                "",
+                0,
+                datetime(2026, 1, 2, tzinfo=UTC),
+                (
+                    Constraint("never call before 9", "rule", 3, "user", "call"),
+                    Constraint("端口是 8080", "value", None, "tool", "端口"),
+                ),
+                handed_on=True,
+            ),
+            SummaryNode(3, (), "only quoted", 2, datetime(1969, 1, 1, tzinfo=UTC)),
+        ]
+        assert await call(log, "append_nodes", S, written[:1], 0) == 1
+        assert await call(log, "append_nodes", S, written[1:], expected_version=1) == 3
+        assert await call(log, "nodes", S) == written
+        assert await call(log, "nodes", S, after=1) == written[1:]
+        assert await call(log, "nodes", S, 3) == []
+        assert await call(log, "messages", S) == turns(4)
+        assert await call(log, "version", S) == 8
+
+    async def test_a_session_without_summaries_has_none(self, log, call):
+        assert await call(log, "nodes", S) == []
+        assert await call(log, "append_nodes", S, [], 0) == 0
+        assert await call(log, "sessions") == []
+
+    @pytest.mark.parametrize("expected", [0, 2, 3])
+    async def test_of_two_compactions_the_second_is_refused_and_writes_nothing(self, log, call, expected):
+        await call(log, "append", S, turns(2))
+        await call(log, "append_nodes", S, [node(1, 2)], 0)
+        with pytest.raises(VersionConflictError, match=f"has 1 summaries, not {expected}") as caught:
+            await call(log, "append_nodes", S, [node(1, 3), node(4, 4)], expected)
+        assert (caught.value.expected, caught.value.actual) == (expected, 1)
+        assert await call(log, "nodes", S) == [node(1, 2)]
+
+    async def test_summaries_of_messages_that_are_not_there_are_refused(self, log, call):
+        """A session that was erased in the middle of a compaction must not come back as a ghost."""
+        await call(log, "append", S, turns(2))
+        await call(log, "erase", S)
+        with pytest.raises(VersionConflictError, match="erased"):
+            await call(log, "append_nodes", S, [node(1, 4)], 0)
+        await call(log, "append", S, turns(1))
+        with pytest.raises(VersionConflictError, match="erased"):
+            await call(log, "append_nodes", S, [node(1, 3)], 0)
+        assert await call(log, "nodes", S) == []
+
+    async def test_summaries_are_erased_with_their_session_and_no_other(self, log, call):
+        for name in (S, "other"):
+            await call(log, "append", name, turns(1))
+            await call(log, "append_nodes", name, [node(1, 2, name)], 0)
+        assert await call(log, "erase", S) == 2
+        assert await call(log, "nodes", S) == []
+        assert await call(log, "nodes", "other") == [node(1, 2, "other")]
+        await call(log, "append", S, turns(1))
+        assert await call(log, "append_nodes", S, [node(1, 1)], 0) == 1
+
+    async def test_summaries_do_not_disturb_expected_versions_of_messages(self, log, call):
+        await call(log, "append", S, turns(1))
+        await call(log, "append_nodes", S, [node(1, 2)], 0)
+        assert await call(log, "append", S, turns(1, start=1), expected_version=2) == 4
+
+    @pytest.mark.parametrize("expected", [None, -1, 1.5, True, "0"])
+    async def test_an_expected_number_of_summaries_that_makes_no_sense_is_refused(self, log, call, expected):
+        with pytest.raises(ValueError, match="whole number"):
+            await call(log, "append_nodes", S, [], expected)
+        with pytest.raises(ValueError, match="session id"):
+            await call(log, "append_nodes", "", [], 0)
+        with pytest.raises(ValueError, match="session id"):
+            await call(log, "nodes", "")
+
+    def test_of_many_compactions_at_once_one_wins(self, log):
+        log.append(S, turns(8))
+        outcomes = []
+
+        def compact(number):
+            try:
+                outcomes.append(log.append_nodes(S, [node(1, number, f"by {number}")], 0))
+            except VersionConflictError as error:
+                outcomes.append(error)
+
+        threads = [threading.Thread(target=compact, args=(number,)) for number in range(1, 9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(map(type, outcomes), key=str) == sorted([int, *[VersionConflictError] * 7], key=str)
+        assert len(log.nodes(S)) == 1
 
     # --- exactness ----------------------------------------------------------------------------------------------------
 

@@ -14,9 +14,13 @@ import langchain_tiered_memory as package
 from langchain_tiered_memory import (
     BudgetExceededError,
     Clock,
+    Compaction,
+    Constraint,
     ContextSize,
     EstimatingCounter,
+    ExtractiveSummarizer,
     InMemoryMessageLog,
+    MemoryCallbackHandler,
     MemoryStoreError,
     MessageFault,
     MessageLog,
@@ -25,6 +29,7 @@ from langchain_tiered_memory import (
     ScopeError,
     SQLMessageLog,
     SummarizationError,
+    SummaryMemory,
     TieredChatMessageHistory,
     TieredMemoryError,
     TiktokenCounter,
@@ -96,6 +101,21 @@ async def logs() -> None:
     assert_type(history.messages, list[BaseMessage])
     assert_type(history.transcript, list[BaseMessage])
     assert_type(await history.aget_messages(), list[BaseMessage])
+
+
+async def summaries(model: Runnable[list[BaseMessage], BaseMessage]) -> None:
+    """A memory is a Runnable from messages to messages, and what it did is data."""
+    seen = MemoryCallbackHandler(lambda event: event.describe())
+    memory = SummaryMemory(ExtractiveSummarizer(max_tokens=200), max_tokens=2_000, keep=("rounds", 2), hooks=[seen])
+    assert_type(memory.invoke(MESSAGES), list[BaseMessage])
+    assert_type(await memory.ainvoke("Hello"), list[BaseMessage])
+    assert_type((memory | model).invoke(MESSAGES), BaseMessage)
+    assert_type(seen.compactions, list[Compaction])
+    assert_type([compaction.saved for compaction in seen.compactions], list[float])
+    constraint = Constraint("Never call before 9.", "rule", 1, "user", "call")
+    assert_type(constraint.text, str)
+    TieredChatMessageHistory("session", memory=memory)
+    SummaryMemory(max_tokens="many")  # type: ignore[arg-type]
 
 
 def transcripts() -> None:

@@ -18,11 +18,13 @@ PACKAGE = "langchain_tiered_memory"
 ROOT = Path(__file__).resolve().parents[2] / PACKAGE
 
 # From the ground up: a module may import what stands above it in this list, and its own floor.
-# `events` says what happened, as data that every tier writes, so it lies under all of them.
+# `events` says what happened, as data that every tier writes, so it lies under all of them; `_bubble` is what a
+# compaction shows of itself in a notebook.
 FLOORS = (
     "_optional",
     "errors",
     "types",
+    "_bubble",
     "events",
     "messages",
     "working",

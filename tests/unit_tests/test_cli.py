@@ -6,6 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -245,6 +249,173 @@ def test_a_long_replay_shows_progress_only_to_a_terminal(tmp_path):
     shown = command("replay", path, "--max-tokens", "500", "--model", "estimate", "--json", "-", FORCE_COLOR="1")
     assert b"replaying" in shown.stderr
     assert json.loads(shown.stdout)["totals"]["calls"] == 210
+
+
+def summarized(path, *more, tokens=1500, by="extractive"):
+    return run("replay", path, "--max-tokens", tokens, "--model", "estimate", "--summarize", by, *more)
+
+
+def timeless(figures):
+    """Figures without those that differ from run to run."""
+    if isinstance(figures, dict):
+        return {name: timeless(one) for name, one in figures.items() if "seconds" not in name}
+    return list(map(timeless, figures)) if isinstance(figures, list) else figures
+
+
+@pytest.mark.parametrize("name", ["trip_agent.en", "ticket_triage.zh"])
+def test_a_replay_can_summarise_without_a_model_and_is_the_same_each_time(name, project_root):
+    path = project_root / "tests" / "data" / f"{name}.json"
+    result = summarized(path, "--json", "-")
+    assert (result.exit_code, result.stderr) == (0, "")
+    figures = json.loads(result.stdout)
+    assert figures["strategy"] == "summary, extractive"
+    assert figures["totals"]["faults"] == figures["totals"]["failed_compactions"] == 0
+    assert figures["totals"]["peak_sent_tokens"] <= 1500
+    assert figures["totals"]["compactions"] == len(figures["compactions"]) > 5
+    assert figures["totals"]["summarizer_tokens"] == sum(one["summarizer_tokens"] for one in figures["compactions"])
+    for one in figures["compactions"]:
+        assert one["summary"]
+        assert 1 <= one["first"] <= one["last"] <= figures["messages"]
+        assert one["round"] == figures["calls"][one["call"] - 1]["round"]
+    assert timeless(json.loads(summarized(path, "--json", "-").stdout)) == timeless(figures)
+
+
+def test_each_compaction_is_shown_in_the_terminal_and_on_the_page(project_root, tmp_path):
+    path, page = project_root / "tests" / "data" / "trip_agent.en.json", tmp_path / "page.html"
+    figures = json.loads(summarized(path, "--json", "-").stdout)
+    result = summarized(path, "--html", page)
+    assert result.exit_code == 0
+    compactions = figures["compactions"]
+    assert result.stdout.count("🧠 context compacted: ") == len(compactions)
+    html = page.read_text("utf-8")
+    assert html.count("<details>") == len(compactions)
+    assert html.count('class="line compaction"') == 2 * len({one["call"] for one in compactions})
+    for one in compactions:
+        line = f"🧠 context compacted: {one['tokens_before']} -> {one['tokens_after']} tokens"
+        assert line in result.stdout
+        assert line.replace(">", "&gt;") in html
+        assert f"before call {one['call']:,}, round {one['round']:,}" in result.stdout
+
+
+def test_without_summaries_there_are_no_compactions(chat, tmp_path):
+    figures = json.loads(replay(chat, "--json", "-").stdout)
+    assert figures["compactions"] == figures["failed_compactions"] == []
+    replay(chat, "--html", tmp_path / "page.html")
+    assert "Compactions" not in (tmp_path / "page.html").read_text("utf-8")
+
+
+@contextmanager
+def model_server(status, answer) -> Iterator[tuple[str, list[dict]]]:
+    """An OpenAI-compatible server that gives one answer, and what it was asked."""
+    asked: list[dict] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            message = {"role": "assistant", "content": answer}
+            body = {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 0,
+                "model": "tiny",
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 700, "completion_tokens": 8, "total_tokens": 708},
+            }
+            payload = json.dumps(body if status == 200 else {"error": {"message": answer}}).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def through_a_model(project_root, url, **environment):
+    path = project_root / "tests" / "data" / "trip_agent.en.json"
+    arguments = ("--max-tokens", "4000", "--model", "estimate", "--json", "-", "--base-url", url)
+    return command("replay", path, "--summarize", "openai:tiny", *arguments, OPENAI_API_KEY="", **environment)
+
+
+def test_a_replay_summarises_through_a_model_that_a_server_of_ones_own_serves(project_root):
+    with model_server(200, "Goal: four people to Porto on 13 May.") as (url, asked):
+        done = through_a_model(project_root, url)
+    assert (done.returncode, done.stderr) == (0, b"")
+    figures = json.loads(done.stdout)
+    assert figures["strategy"] == "summary, openai:tiny"
+    assert len(asked) == sum(one["calls"] for one in figures["compactions"]) > 2
+    assert {one["model"] for one in asked} == {"tiny"}
+    assert "Porto" in json.dumps(asked[0]["messages"])
+    assert all("Goal: four people to Porto" in one["summary"] for one in figures["compactions"])
+    assert not any(one["fallback"] for one in figures["compactions"])
+
+
+def test_a_model_that_fails_is_said_the_budget_holds_and_the_status_is_one(project_root):
+    with model_server(400, "no such model") as (url, _):
+        done = through_a_model(project_root, url)
+    assert done.returncode == 1
+    figures = json.loads(done.stdout)
+    assert len(figures["failed_compactions"]) == figures["totals"]["failed_compactions"] >= 3
+    assert "no such model" in figures["failed_compactions"][0]["error"]
+    assert figures["totals"]["calls_over_budget"] == figures["totals"]["faults"] == 0
+    assert all(one["fallback"] for one in figures["compactions"])
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) >= 3
+    assert all(line.startswith("tiered-memory: warning: session 'replay': ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--summarize", "nobody:tiny"], "the model 'nobody:tiny' cannot be had"),
+        (["--summarize", "tiny"], "the model 'tiny' cannot be had"),
+        (["--summarize", "extractive", "--base-url", "http://127.0.0.1:9"], "pass --summarize MODEL"),
+        (["--base-url", "http://127.0.0.1:9"], "pass --summarize MODEL too"),
+        (["--summarize", "extractive", "--strategy", "first"], "do not apply"),
+        (["--summarize", "extractive", "--no-include-system"], "do not apply"),
+    ],
+)
+def test_a_summary_that_cannot_be_had_is_status_two(options, words, chat):
+    result = replay(chat, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert words in " ".join(result.stderr.split())
+
+
+def test_without_langchain_the_error_names_the_extra(chat, monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "langchain"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "langchain", None)
+    result = replay(chat, "--summarize", "openai:gpt-4o-mini")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "pip install 'langchain-tiered-memory[agents]'" in " ".join(result.stderr.split())
+    assert replay(chat, "--summarize", "extractive").exit_code == 0
+
+
+def test_a_model_without_a_key_is_said_in_one_line(chat, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = replay(chat, "--summarize", "openai:gpt-4o-mini")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "OPENAI_API_KEY" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_budget_that_a_summary_cannot_meet_names_the_call_and_fails(tmp_path):
+    path = tmp_path / "chat.json"
+    write_transcript([HumanMessage("word " * 400), AIMessage("ok")], path)
+    result = summarized(path, tokens=50)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("tiered-memory: call 1 (round 1, before message 1) does not fit: it needs ")
 
 
 def test_locomo_replays_from_the_command_line(shared_data):

@@ -1,17 +1,53 @@
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import FrozenInstanceError, fields
+from datetime import UTC, datetime
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler, dispatch_custom_event
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 
-from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, MemoryEvent, ViewCut, aemit, emit
+from langchain_tiered_memory.events import (
+    AnswerInterrupted,
+    AppendFailed,
+    Compaction,
+    CompactionFailed,
+    CompactionSuperseded,
+    EpisodeHandedOn,
+    EventData,
+    MemoryCallbackHandler,
+    MemoryEvent,
+    SummaryLeftOut,
+    ViewCut,
+    aemit,
+    emit,
+)
 
 FAILED = AppendFailed(session_id="s", messages=(HumanMessage("secret", id="m"),), error=OSError("disk full"))
-EVENTS = [FAILED, AnswerInterrupted(session_id="s"), ViewCut(session_id="s", needed=50, limit=10)]
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+COMPACTED = Compaction(
+    session_id="s",
+    summary="They talked.",
+    removed=tuple(HumanMessage("secret", id=f"m{n}") for n in range(35)),
+    first=2,
+    last=36,
+    tokens_before=6_500,
+    tokens_after=2_100,
+    levels=(3, 2, 1),
+)
+EVENTS = [
+    FAILED,
+    AnswerInterrupted(session_id="s"),
+    ViewCut(session_id="s", needed=50, limit=10),
+    COMPACTED,
+    CompactionFailed(session_id="s", error=OSError("down"), failures=2, retry_at=NOW, messages=3),
+    CompactionSuperseded(session_id="s", messages=3),
+    EpisodeHandedOn(session_id="s", text="> a rule", first=1, last=9, constraints=("a rule",), created_at=NOW),
+    SummaryLeftOut(session_id="s", needed=50, limit=10),
+]
 
 
 class Seen(BaseCallbackHandler):
@@ -85,3 +121,41 @@ def test_events_are_data_that_nobody_changes():
             event.session_id = "other"
         assert {field.name for field in fields(event)} == set(event.data())
     assert MemoryEvent(session_id="s").describe() == "session 's'"
+
+
+def test_a_compaction_says_what_it_saved():
+    assert COMPACTED.describe() == "session 's': context compacted: 6500 -> 2100 tokens (68% saved), 35 messages"
+    assert round(COMPACTED.saved, 2) == 0.68
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+def test_what_callbacks_get_is_plain_data_that_knows_its_event(event):
+    data = EventData(event)
+    assert json.loads(json.dumps(data)) == event.data()
+    assert data.event is event
+    assert "secret" not in json.dumps(data)
+
+
+async def test_a_handler_collects_the_events_of_runs_and_calls_back():
+    told = []
+    seen = MemoryCallbackHandler(told.append)
+
+    async def work(_):
+        emit(FAILED)
+        await aemit(COMPACTED)
+
+    await RunnableLambda(work).ainvoke(1, {"callbacks": [seen]})
+    assert seen.events == told == [FAILED, COMPACTED]
+    assert seen.compactions == [COMPACTED]
+
+
+def test_an_event_that_comes_as_hook_and_as_callback_counts_once():
+    seen = MemoryCallbackHandler()
+    RunnableLambda(lambda _: emit(COMPACTED, [seen])).invoke(1, {"callbacks": [seen]})
+    assert seen.events == [COMPACTED]
+
+
+def test_custom_events_of_others_are_left_alone():
+    seen = MemoryCallbackHandler()
+    RunnableLambda(lambda _: dispatch_custom_event("theirs", {"a": 1})).invoke(1, {"callbacks": [seen]})
+    assert seen.events == []

@@ -61,6 +61,8 @@ def test_the_python_examples_run_one_after_another(capsys, examples):
     assert "The ferry leaves at 9:40." in printed
     assert "4 messages shown, 4 kept" in printed
     assert printed.count("orphan_result") == 1
+    assert "🧠 context compacted: " in printed
+    assert count_tokens(examples["view"]) <= 2_000
 
 
 @vocabularies

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,8 @@ from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation import model_calls, replay
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.messages.transcript import read_transcript
-from langchain_tiered_memory.messages.trimming import trim_messages
+from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
+from langchain_tiered_memory.working.summary import SummaryMemory
 from support.histories import talk
 
 
@@ -190,6 +193,53 @@ def test_the_report_agrees_with_trimming_and_counting_by_hand(project_root):
         sent = trim_messages(before, max_tokens=2000, token_counter=counter, include_system=True)
         assert call.full_tokens == counter(before)
         assert (call.sent_messages, call.sent_tokens) == (len(sent), counter(sent))
+
+
+def test_a_runnable_is_a_strategy_too():
+    chat = talk("S " + " ".join(f"H{n} A{n}" for n in range(20)))
+    arguments = {"max_tokens": 60, "token_counter": EstimatingCounter()}
+    by_runnable = replay(chat, trimmer=MessageTrimmer(include_system=True, **arguments), **arguments)
+    by_default = replay(chat, **arguments)
+    assert by_runnable.strategy == "MessageTrimmer"
+    assert [(call.sent_tokens, call.left) for call in by_runnable.calls] == [
+        (call.sent_tokens, call.left) for call in by_default.calls
+    ]
+    assert by_runnable.left_messages > 0
+    assert by_runnable.compactions == by_runnable.failures == ()
+
+
+def test_compactions_are_reported_with_the_call_before_which_they_happened():
+    chat = talk(" ".join(f"H{n} A{n}" for n in range(8)))
+    memory = SummaryMemory(trigger=("messages", 6), keep=("rounds", 1), session_id="s", max_tokens=5_000)
+    report = replay(chat, max_tokens=5_000, token_counter=EstimatingCounter(), trimmer=memory)
+    assert len(report.compactions) > 1
+    for call, compaction in report.compactions:
+        assert call.compactions == (compaction,)
+        assert call.left == tuple(range(compaction.first - 1, compaction.last))
+        assert call.added == 1
+    assert report.summarizer_tokens == sum(compaction.summarizer_tokens for _, compaction in report.compactions) > 0
+    plain = report.to_dict()
+    assert [one["call"] for one in plain["compactions"]] == [call.number for call, _ in report.compactions]
+    assert [one["messages"] for one in plain["compactions"]] == [len(one.removed) for _, one in report.compactions]
+    assert "compactions" not in plain["calls"][0]
+    assert json.loads(json.dumps(plain))["totals"]["compactions"] == len(report.compactions)
+
+
+def test_a_compaction_that_failed_is_reported_and_the_budget_holds():
+    def refuse(_previous, _messages):
+        msg = "no capacity"
+        raise RuntimeError(msg)
+
+    chat = talk(" ".join(f"H{n} A{n}" for n in range(20)))
+    memory = SummaryMemory(refuse, max_tokens=90, token_counter=EstimatingCounter(), session_id="s", fallback=None)
+    report = replay(chat, max_tokens=90, token_counter=EstimatingCounter(), trimmer=memory)
+    assert report.compactions == report.over_budget == ()
+    assert report.fault_count == 0
+    [(call, failure)] = report.failures  # the next try waits
+    assert "no capacity" in str(failure.error)
+    assert report.to_dict()["failed_compactions"] == [
+        {"call": call.number, "messages": failure.messages, "error": str(failure.error)}
+    ]
 
 
 def test_locomo_replays(shared_data):

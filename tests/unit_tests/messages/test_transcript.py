@@ -109,6 +109,27 @@ openai_message = st.one_of(
     st.builds(ToolMessage, **openai_common, tool_call_id=names),
     st.builds(FunctionMessage, **{**openai_common, "name": names}),
 )
+urls = st.text("abc/.?=距", max_size=8).map("https://a.example/{}".format)
+media = st.sampled_from(["image", "audio", "video", "file"])
+exported_blocks = st.one_of(
+    st.fixed_dictionaries({"type": st.just("text"), "text": texts}),
+    st.fixed_dictionaries({"type": st.just("image_url"), "image_url": st.fixed_dictionaries({"url": urls})}),
+    st.fixed_dictionaries({"type": st.just("image_url"), "image_url": urls}),
+    st.fixed_dictionaries({"type": media, "url": urls}),
+    st.fixed_dictionaries({"type": media, "file_id": names}),
+)
+exported_models = st.just({}) | st.fixed_dictionaries({"model_name": names})
+exported_common = {
+    **openai_common,
+    "content": texts | st.lists(exported_blocks, max_size=3),
+    "response_metadata": exported_models,
+}
+exported_message = st.one_of(
+    st.builds(HumanMessage, **exported_common),
+    st.builds(SystemMessage, **exported_common),
+    st.builds(AIMessage, **exported_common, tool_calls=calls),
+    st.builds(ToolMessage, **exported_common, tool_call_id=names),
+)
 
 
 def fields(message: BaseMessage) -> tuple[type, dict[str, Any], dict[str, Any]]:
@@ -154,7 +175,17 @@ def test_openai_files_keep_what_their_format_has_a_place_for(tmp_path, name, mes
     assert same(read_transcript(tmp_path / name, format="openai"), messages)
 
 
-@pytest.mark.parametrize("format_", ["openai", "plain"])
+@pytest.mark.parametrize("name", ["conversations.json", "chat.jsonl"])
+@given(messages=st.lists(exported_message, min_size=1, max_size=4))
+@FILES
+def test_chatgpt_exports_keep_what_their_format_has_a_place_for(tmp_path, name, messages):
+    write_transcript(messages, tmp_path / name, format="chatgpt")
+    read = read_transcript(tmp_path / name)
+    assert read.format == "chatgpt"
+    assert same(read, messages)
+
+
+@pytest.mark.parametrize("format_", ["openai", "plain", "chatgpt"])
 @given(messages=st.lists(any_message, min_size=1, max_size=3))
 @FILES
 def test_a_format_carries_a_message_or_refuses_it_and_never_drops_a_part(tmp_path, format_, messages):
@@ -163,7 +194,7 @@ def test_a_format_carries_a_message_or_refuses_it_and_never_drops_a_part(tmp_pat
     try:
         write_transcript(messages, path, format=format_)
     except TranscriptError as error:
-        assert "message " in str(error)  # noqa: PT017 - both outcomes are right, each on its condition
+        assert "message" in str(error)  # noqa: PT017 - both outcomes are right, each on its condition
         assert not path.exists()
     else:
         assert same(read_transcript(path, format=format_), messages)
@@ -466,12 +497,196 @@ def test_thoughts_and_hidden_instructions_are_kept():
         (export({"u": node(None, "user", {"parts": ["hi"]})}, "u"), "node u: its content is an object without"),
         (export({"u": node(None, "user", {"content_type": "text", "parts": [3]})}, "u"), "node u: the parts of its"),
         (export({"r": node(None, None)}, "r"), "holds no messages"),
-        (export({}, "r"), "its mapping is an object"),
+        (export({}, "r"), "record 0: its mapping is empty, so the conversation has no messages; export"),
+        ({**export({}, "r"), "mapping": None}, "record 0: its mapping is null, not an object of nodes"),
+        ({**export({}, "r"), "mapping": [1]}, "record 0: its mapping is a list, not an object of nodes"),
+        ({"mapping": {"a": None}, "current_node": "a"}, "leads to the node 'a', which is null in the mapping"),
     ],
 )
 def test_a_broken_export_names_the_node(conversation, message):
     with pytest.raises(TranscriptError, match=f"conversations.json: .*{message}"):
         parse_transcript(json.dumps([conversation]), source="conversations.json")
+
+
+AGENT = [
+    SystemMessage("Be brief. 简短。"),
+    HumanMessage(
+        [
+            {"type": "text", "text": "Weather here and in 北京? 🌦"},
+            {"type": "image_url", "image_url": {"url": "https://a.example/map.png", "detail": "low"}},
+        ]
+    ),
+    AIMessage(
+        "Looking.",
+        id="run-1",
+        tool_calls=[
+            {"name": "weather", "args": {"city": "北京"}, "id": "c1"},
+            {"name": "weather", "args": {"city": "Bern"}, "id": "c2"},
+        ],
+    ),
+    ToolMessage("rain", tool_call_id="c2"),
+    ToolMessage("sun", tool_call_id="c1", name="weather"),
+    AIMessage("Sun in 北京, rain in Bern."),
+]
+
+
+def test_a_written_export_is_one_conversation_in_a_linear_tree_with_calls_and_answers_in_nodes(tmp_path):
+    path = tmp_path / "conversations.json"
+    write_transcript(AGENT, path, format="chatgpt")
+    assert same(read_transcript(path), AGENT)
+    (conversation,) = json.loads(path.read_text("utf-8"))
+    assert conversation["title"] == "New chat"
+    assert conversation["create_time"] > 0
+    assert conversation["id"] == conversation["conversation_id"]
+    mapping, name, found = conversation["mapping"], conversation["current_node"], []
+    while name is not None:
+        node, child = mapping[name], found[-1]["id"] if found else None
+        assert (node["id"], node["children"]) == (name, [child] if child else [])
+        found.append(node)
+        name = node["parent"]
+    assert len(found) == len(mapping)
+    root, *rest = reversed(found)
+    assert root["message"] is None
+    said = [(node["message"]["author"]["role"], node["message"]["recipient"]) for node in rest]
+    called = [("assistant", "all"), ("assistant", "weather"), ("assistant", "weather")]
+    assert said == [("system", "all"), ("user", "all"), *called, ("tool", "all"), ("tool", "all"), ("assistant", "all")]
+    assert json.loads(rest[3]["message"]["content"]["text"]) == {"city": "北京"}
+    assert [node["message"]["author"]["name"] for node in rest[5:7]] == ["weather", "weather"]
+    picture = rest[1]["message"]["content"]["parts"][1]
+    assert (picture["content_type"], picture["asset_pointer"]) == ("image_asset_pointer", "https://a.example/map.png")
+
+
+THOUGHTS = {"content_type": "thoughts", "thoughts": [{"summary": "Plan", "content": "Add."}], "source_analysis": 1}
+RICH = {
+    **CHAT,
+    "p": node("a2", "user", {"content_type": "user_editable_context", "user_profile": "I am Ada."}),
+    "th": node("p", "assistant", THOUGHTS),
+    "free": node("th", "assistant", {"content_type": "code", "language": "py", "text": "1 + 1"}, recipient="python"),
+    "out": node("free", "tool", {"content_type": "execution_output", "text": "2"}, name="python"),
+    "bio": node("out", "tool", "memory updated", name="bio"),
+    "pics": node("bio", "tool", {**CHAT["u2"]["message"]["content"]}, name="bio"),
+    "last": node("pics", "tool", "done", name="bio"),
+    "end": node("last", "assistant", {"content_type": "text", "parts": ["a", "b"]}),
+}
+
+
+def test_an_export_that_was_read_is_written_as_it_was_and_can_go_on(tmp_path):
+    path = tmp_path / "conversations.json"
+    given_ = export(RICH, "end", create_time=1767225600.5, gizmo_id="g-1")
+    read = parse_transcript(json.dumps([given_]))
+    write_transcript(read, path, format="chatgpt")
+    again = read_transcript(path)
+    assert same(again, read)
+    assert (again.id, again.title) == ("conv-1", "Moon")
+    assert again.metadata.items() >= read.metadata.items()
+    (written,) = json.loads(path.read_text("utf-8"))
+    assert (written["create_time"], written["gizmo_id"]) == (1767225600.5, "g-1")
+    for name in ("u1", "call", "t1", "t2", "u2", "p", "th", "free", "out", "bio", "pics", "last", "end"):
+        assert written["mapping"][name]["message"] == {"id": name, **given_["mapping"][name]["message"]}, name
+    write_transcript([*read, *AGENT], path, format="chatgpt")
+    assert same(read_transcript(path), [*read, *AGENT])
+
+
+exported_parts = texts | st.fixed_dictionaries(
+    {"content_type": st.sampled_from(["image_asset_pointer", "audio_transcription", "new"])},
+    optional={"asset_pointer": names | urls, "text": texts, "image_url": urls, "width": st.integers(0, 9)},
+)
+exported_contents = st.one_of(
+    texts,
+    st.fixed_dictionaries(
+        {"content_type": st.sampled_from(["text", "multimodal_text"]), "parts": st.lists(exported_parts, max_size=3)}
+    ),
+    st.fixed_dictionaries(
+        {"content_type": st.sampled_from(["code", "execution_output", "tether_quote"]), "text": texts}
+    ),
+    objects.map(lambda value: {"content_type": "code", "text": json.dumps(value)}),
+    st.just(THOUGHTS),
+    st.just({"content_type": "reasoning_recap", "content": "Thought for 3s"}),
+)
+exported_tools = st.sampled_from(["web", "web.run", "python"])
+exported_nodes = st.one_of(
+    st.tuples(st.sampled_from(["user", "system", "assistant"]), exported_contents, st.just({})),
+    st.tuples(st.just("assistant"), exported_contents, st.fixed_dictionaries({"recipient": exported_tools})),
+    st.tuples(st.just("tool"), exported_contents, st.fixed_dictionaries({"name": st.none() | exported_tools})),
+)
+
+
+@given(nodes=st.lists(exported_nodes, min_size=1, max_size=7))
+@FILES
+def test_any_branch_of_an_export_is_written_so_that_it_is_read_as_before(tmp_path, nodes):
+    chat = {
+        f"n{n}": node(f"n{n - 1}" if n else None, role, content, **more)
+        for n, (role, content, more) in enumerate(nodes)
+    }
+    chat["end"] = node(f"n{len(nodes) - 1}", "user", "bye")
+    read = parse_transcript(json.dumps(export(chat, "end")))
+    write_transcript(read, tmp_path / "conversations.json", format="chatgpt")
+    assert same(read_transcript(tmp_path / "conversations.json"), read)
+
+
+def test_what_an_edit_made_of_an_export_is_written_or_refused(tmp_path):
+    path = tmp_path / "conversations.json"
+    first, *rest = parse_transcript(json.dumps([export(RICH, "end")])).messages
+    edited = [first.model_copy(update={"content": "How far is Mars?"}), *rest]
+    write_transcript(edited, path, format="chatgpt")
+    assert same(read_transcript(path), edited)
+    named_otherwise = [first.model_copy(update={"name": "ada"}), *rest]
+    with pytest.raises(TranscriptError, match=r"message 0 \(id 'u1'\): the format chatgpt cannot carry its name"):
+        write_transcript(named_otherwise, path, format="chatgpt")
+    assert same(read_transcript(path), edited)
+
+
+@pytest.mark.parametrize(
+    ("message", "lost"),
+    [
+        (AIMessage("x", usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}), "usage_metadata"),
+        (AIMessage("x", response_metadata={"finish_reason": "stop"}), "response_metadata"),
+        (AIMessage("x", additional_kwargs={"refusal": "No."}), "additional_kwargs"),
+        (
+            AIMessage("", invalid_tool_calls=[{"name": "f", "args": "{", "id": "1", "error": None}]),
+            "invalid_tool_calls",
+        ),
+        (ToolMessage("x", tool_call_id="1", status="error"), "status"),
+        (ToolMessage("x", tool_call_id="1", artifact={"a": 1}), "artifact"),
+        (HumanMessage([{"type": "image", "base64": "aGk=", "mime_type": "image/png"}]), "content"),
+        (HumanMessage([{"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}]), "content"),
+        (HumanMessage(["bare"]), "content"),
+        (HumanMessageChunk("x"), "class HumanMessageChunk"),
+    ],
+)
+def test_what_an_export_has_no_place_for_is_named_or_left_out_on_demand(tmp_path, message, lost):
+    path = tmp_path / "conversations.json"
+    path.write_text("old", encoding="utf-8")
+    with pytest.raises(TranscriptError, match=f"message 1: the format chatgpt cannot carry its {lost}; .*lossy=True"):
+        write_transcript([HumanMessage("ok"), message], path, format="chatgpt")
+    assert path.read_text("utf-8") == "old"
+    write_transcript([HumanMessage("ok"), message], path, format="chatgpt", lossy=True)
+    read = read_transcript(path)
+    assert len(read) == 2
+    assert read.messages[1].text == (message.text if lost != "content" else read.messages[1].text)
+
+
+@pytest.mark.parametrize("message", [FunctionMessage("x", name="f"), ChatMessage("x", role="Guest")])
+def test_a_class_without_a_role_in_an_export_is_refused(tmp_path, message):
+    with pytest.raises(TranscriptError, match=f"message 0: the format chatgpt cannot carry a {type(message).__name__}"):
+        write_transcript([message], tmp_path / "conversations.json", format="chatgpt", lossy=True)
+
+
+@pytest.mark.parametrize(
+    ("mark", "role", "message"),
+    [
+        (3, "user", "node u: langchain_message in its metadata is not an object"),
+        ({"id": 3}, "user", "node u: langchain_message in its metadata is not an object whose ids"),
+        ({"id": None}, "tool", "node u: langchain_message in its metadata has no tool_call_id"),
+        ({"call_id": "1", "blocks": True}, "assistant", "node u: it is marked as a tool call and has no"),
+        ({"call_id": "1", "continues": True}, "assistant", "node u: it is marked as a part of the assistant's message"),
+    ],
+)
+def test_a_broken_mark_names_the_node(mark, role, message):
+    content = {"content_type": "multimodal_text", "parts": ["{}"]}
+    chat = {"u": node(None, role, content, metadata={"langchain_message": mark})}
+    with pytest.raises(TranscriptError, match=message):
+        parse_transcript(json.dumps([export(chat, "u")]))
 
 
 # --- several conversations -------------------------------------------------------------------------------------------
@@ -484,9 +699,7 @@ SEVERAL = json.dumps(
 )
 
 
-@pytest.mark.parametrize(
-    ("wanted", "found"), [("m", "m"), ("Moon", "m"), (1, "s"), ("2", "s2"), (-1, "s2"), ("s", "s")]
-)
+@pytest.mark.parametrize(("wanted", "found"), [("m", "m"), ("Moon", "m"), (1, "s"), ("2", "s2"), ("s", "s")])
 def test_a_conversation_is_chosen_by_id_title_or_number(wanted, found):
     assert parse_transcript(SEVERAL, wanted).id == found
 
@@ -498,7 +711,11 @@ def test_a_conversation_is_chosen_by_id_title_or_number(wanted, found):
         ("Sun", "2 conversations are called 'Sun'; choose by number: 1, 2"),
         ("Mars", r"no conversation 'Mars' is in it; choose one of 0 \('m', 'Moon'\)"),
         (3, "no conversation 3 is in it"),
-        (-4, "no conversation -4 is in it"),
+        (-1, r"conversation=-1 names no conversation; pass its number from 0, its id or its title: 0 \('m'"),
+        (True, "conversation=True names no conversation; pass its number"),
+        (1.0, "conversation=1.0 names no conversation; pass its number"),
+        ("-1", "no conversation '-1' is in it"),
+        ("9" * 5000, "is in it; choose one of 0"),
     ],
 )
 def test_a_choice_that_is_missing_or_unclear_lists_what_there_is(wanted, message):
@@ -643,13 +860,20 @@ def test_a_forced_format_that_does_not_fit_is_refused(wanted):
 def test_unknown_formats_and_unreadable_paths_are_named(tmp_path):
     with pytest.raises(TranscriptError, match="format='yaml' is unknown"):
         parse_transcript(f"[{USER}]", format="yaml")
-    with pytest.raises(TranscriptError, match="format='chatgpt' cannot be written"):
-        write_transcript([HumanMessage("x")], tmp_path / "x.json", format="chatgpt")
+    with pytest.raises(TranscriptError, match=r"format='locomo' cannot be written; use one of .*chatgpt"):
+        write_transcript([HumanMessage("x")], tmp_path / "x.json", format="locomo")
     with pytest.raises(TranscriptError, match="no messages to write"):
         write_transcript([], tmp_path / "x.json")
     for path in (tmp_path, tmp_path / "gone.json"):
         with pytest.raises(TranscriptError, match=f"{path}: it cannot be read"):
             read_transcript(path)
+    for path in (None, 3, b"chat.json"):
+        with pytest.raises(TranscriptError, match=r"path=.* is no path; pass the path of a transcript as a string"):
+            read_transcript(path)
+        with pytest.raises(TranscriptError, match=r"path=.* is no path; pass"):
+            write_transcript([HumanMessage("x")], path)
+    with pytest.raises(TranscriptError, match=r"it cannot be read .*null"):
+        read_transcript("chat\0.json")
     with pytest.raises(TranscriptError, match="it cannot be written"):
         write_transcript([HumanMessage("x")], tmp_path / "gone" / "x.json")
 

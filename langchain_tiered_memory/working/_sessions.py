@@ -1,0 +1,353 @@
+"""What a memory knows of a session between two calls, and which of the messages it is given are new to the log.
+
+A `Session` is a snapshot that nobody changes: a call takes the newest one, reads from the log what has come since, and
+puts a newer one in its place. Whatever happens in between, threads and tasks never see half of a step, and forgetting
+a snapshot costs no more than reading the end of the log again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, Final, Self, TypeAlias
+
+from langchain_core.messages import BaseMessage, RemoveMessage
+
+from langchain_tiered_memory.errors import VersionConflictError
+from langchain_tiered_memory.messages.protocol import is_summary, is_synthetic, kind_of
+from langchain_tiered_memory.working._matching import behind, beyond, same_message
+from langchain_tiered_memory.working.constraints import Constraint
+from langchain_tiered_memory.working.log import LogEntry, MessageLog
+from langchain_tiered_memory.working.nodes import SummaryNode, live_nodes, merge_spans
+
+__all__ = ["LogCall", "Notes", "Numbered", "Rendered", "Session", "Sessions", "leading_system"]
+
+Numbered: TypeAlias = tuple[int, BaseMessage]
+"""A message with its number in the log."""
+
+_SESSIONS: Final = 256
+_PIECE: Final = 16
+_REMOVE_ALL: Final = "__remove_all__"
+"""LangGraph's id of a RemoveMessage that takes everything away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The summary of a session as it stands in the view.
+
+    Attributes:
+        text: What the message says; "" where there is no summary.
+        body: What stands in it as data.
+        tokens: What its message takes.
+        quoted: How many constraints and exact values are quoted below the summaries.
+    """
+
+    text: str = ""
+    body: str = ""
+    tokens: int = 0
+    quoted: int = 0
+
+
+@dataclass(slots=True)
+class Notes:
+    """What was found out about a tail; shared by its snapshots, and true of all of them.
+
+    Attributes:
+        costs: The tokens of its messages by their numbers, as far as they were asked for.
+        sound_before: The number of a user turn before which nothing had to be repaired; 0 for none.
+    """
+
+    costs: dict[int, int] = field(default_factory=dict)
+    sound_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogCall:
+    """Asks the driver of an algorithm for what a method of the log gives, or its async twin."""
+
+    log: MessageLog
+    method: str
+    arguments: tuple[Any, ...]
+
+    def run(self) -> Any:  # noqa: ANN401  # what the method gives
+        """Call it."""
+        return getattr(self.log, self.method)(*self.arguments)
+
+    async def arun(self) -> Any:  # noqa: ANN401  # as above
+        """Call its async twin."""
+        return await getattr(self.log, f"a{self.method}")(*self.arguments)
+
+
+Reading: TypeAlias = Generator[LogCall, Any, "Session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What is known of a session.
+
+    Attributes:
+        session_id: The session; "" for a list without one.
+        version: The number of its last message.
+        last: That message.
+        leading: The system messages at its start.
+        nodes: The summary nodes in the view, oldest first.
+        nodes_version: How many nodes the log holds.
+        constraints: What must survive verbatim.
+        rendered: The summary as it stands in the view, once it has been rendered.
+        tail: The messages that no node stands for, without those in `leading`.
+        seen: What the caller's list held behind its leading system messages, all of it in the log.
+        order: Everything behind the leading messages in the log's order, where it has been read.
+        notes: What was found out about the tail, so that it need not be found out again.
+        ids: The numbers of messages by their ids; shared by the snapshots of a session, and only ever added to. What
+            has a number over `version` is not known to this one.
+    """
+
+    session_id: str
+    version: int = 0
+    last: BaseMessage | None = None
+    leading: tuple[BaseMessage, ...] = ()
+    nodes: tuple[SummaryNode, ...] = ()
+    nodes_version: int = 0
+    constraints: tuple[Constraint, ...] = ()
+    rendered: Rendered | None = None
+    tail: tuple[Numbered, ...] = ()
+    seen: Sequence[BaseMessage] = ()
+    order: Sequence[BaseMessage] | None = ()
+    notes: Notes = field(default_factory=Notes)
+    ids: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of_list(cls, messages: Sequence[BaseMessage], nodes: Iterable[SummaryNode]) -> Self:
+        """A list that belongs to no session, and the summaries that stood at its start."""
+        leading = leading_system(messages)
+        tail = tuple(enumerate(messages[len(leading) :], start=len(leading) + 1))
+        return cls("", len(messages), leading=leading, nodes=tuple(nodes), tail=tail)
+
+    # --- the view -----------------------------------------------------------------------------------------------------
+
+    def shown(self) -> list[Numbered]:
+        """The messages of the tail that stand in the view: not those that a later RemoveMessage took away."""
+        if not any(isinstance(message, RemoveMessage) for _, message in self.tail):
+            return list(self.tail)
+        removed: set[str] = set()
+        shown: list[Numbered] = []
+        for number, message in reversed(self.tail):
+            if not isinstance(message, RemoveMessage):
+                if message.id not in removed:
+                    shown.append((number, message))
+            elif message.id == _REMOVE_ALL:
+                break
+            else:
+                removed.add(str(message.id))
+        return shown[::-1]
+
+    @property
+    def cleared(self) -> bool:
+        """Whether everything before some message of the tail was removed, so that no summary of it may be shown."""
+        return any(isinstance(message, RemoveMessage) and message.id == _REMOVE_ALL for _, message in self.tail)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, log: MessageLog, session_id: str) -> Reading:
+        """Read of a session what its view needs: its beginning, its nodes, and what they do not cover."""
+        records: list[SummaryNode] = yield LogCall(log, "nodes", (session_id,))
+        if not records:
+            entries: list[LogEntry] = yield LogCall(log, "entries", (session_id,))
+            return cls(session_id).with_messages([entry.message for entry in entries])
+        covered = merge_spans(chain.from_iterable(record.spans for record in records))
+        start: list[LogEntry] = []
+        while not start or (start[-1].number == len(start) and kind_of(start[-1].message) == "system"):
+            piece: list[LogEntry] = yield LogCall(log, "entries", (session_id, len(start), _PIECE))
+            start += piece
+            if len(piece) < _PIECE:
+                break
+        leading = leading_system([entry.message for entry in start])
+        held = _uncovered(covered, len(leading))
+        entries = []
+        for number in held:
+            entries += yield LogCall(log, "entries", (session_id, number - 1, 1))
+        last = covered[-1][1] if covered else len(leading)
+        entries += yield LogCall(log, "entries", (session_id, max(last, len(leading))))
+        newest = entries[-1:] if entries and entries[-1].number > last else []
+        if not newest:
+            newest = yield LogCall(log, "entries", (session_id, max(last, len(leading)) - 1, 1))
+        if not newest:  # erased between two reads
+            return cls(session_id)
+        session = cls(
+            session_id,
+            version=newest[-1].number,
+            last=newest[-1].message,
+            leading=leading,
+            tail=tuple((entry.number, entry.message) for entry in entries),
+            order=None,
+        )
+        session.ids.update((_key(entry.message), entry.number) for entry in entries)
+        return session.with_nodes(records)
+
+    def refreshed(self, log: MessageLog) -> Reading:
+        """The session with what others have written since."""
+        entries: list[LogEntry] = yield LogCall(log, "entries", (self.session_id, max(0, self.version - 1)))
+        if self.version:
+            if not entries or entries[0].number != self.version or not same_message(entries[0].message, self.last):
+                return (yield from Session.read(log, self.session_id))  # it was erased, and perhaps begun anew
+            entries = entries[1:]
+        records: list[SummaryNode] = yield LogCall(log, "nodes", (self.session_id, self.nodes_version))
+        return self.with_messages([entry.message for entry in entries]).with_nodes(records)
+
+    def with_messages(self, messages: Sequence[BaseMessage]) -> Session:
+        """The session with messages at its end."""
+        if not messages:
+            return self
+        leading = leading_system(messages) if self.version == len(self.leading) else ()
+        rest = messages[len(leading) :]
+        for number, message in enumerate(messages, start=self.version + 1):
+            if message.id:
+                self.ids.setdefault(_key(message), number)
+        first = self.version + len(leading) + 1
+        removing = any(isinstance(message, RemoveMessage) for message in rest)
+        return replace(
+            self,
+            version=self.version + len(messages),
+            last=messages[-1],
+            leading=self.leading + leading,
+            rendered=None if removing else self.rendered,
+            notes=Notes(self.notes.costs) if removing else self.notes,
+            tail=(*self.tail, *enumerate(rest, start=first)),
+            order=None if self.order is None else [*self.order, *rest],
+        )
+
+    def with_nodes(self, records: Sequence[SummaryNode]) -> Session:
+        """The session with nodes that were written to the log behind those it knows."""
+        if not records:
+            return self
+        spans = merge_spans(chain.from_iterable(record.spans for record in records))
+        tail = tuple(one for one in self.tail if not any(first <= one[0] <= last for first, last in spans))
+        return replace(
+            self,
+            nodes=tuple(live_nodes([*self.nodes, *records])),
+            nodes_version=self.nodes_version + len(records),
+            constraints=records[-1].constraints,
+            rendered=None,
+            tail=tail,
+            notes=Notes({number: self.notes.costs[number] for number, _ in tail if number in self.notes.costs}),
+        )
+
+    # --- what is new --------------------------------------------------------------------------------------------------
+
+    def appended(self, log: MessageLog, leading: Sequence[BaseMessage], rest: Sequence[BaseMessage]) -> Reading:
+        """The session after whatever of a conversation its log lacks has been appended to it.
+
+        Args:
+            log: The log.
+            leading: The system messages that the conversation begins with.
+            rest: What follows them.
+        """
+        session = self
+        while True:
+            session, fresh = yield from session._unknown(log, rest)
+            # A prompt that is written anew for each call is not a part of the conversation; its first form is kept.
+            new = [*leading, *fresh] if session.version == 0 else fresh
+            if not new:
+                return replace(session, seen=rest)
+            try:
+                version: int = yield LogCall(log, "append", (session.session_id, new, session.version))
+            except VersionConflictError:
+                session = yield from session.refreshed(log)
+                continue
+            if version == session.version + len(new):
+                return replace(session.with_messages(new), seen=rest)
+            # The log knew some of them (a RemoveMessage that came again), so it tells which number each has.
+            return replace((yield from session.refreshed(log)), seen=rest)
+
+    def _unknown(
+        self, log: MessageLog, rest: Sequence[BaseMessage]
+    ) -> Generator[LogCall, Any, tuple[Session, list[BaseMessage]]]:
+        """Which of a caller's messages the log does not have."""
+        session = self
+        fresh = behind(rest, self.seen) if self.seen else None
+        if fresh is None and self.order is not None:
+            fresh = behind(rest, self.order)
+        if fresh is None and all(message.id for message in rest):
+            if self.order is None and (strange := [str(message.id) for message in rest if not self._knows(message)]):
+                stored: set[str] = yield LogCall(log, "stored_ids", (self.session_id, strange))
+                self.ids.update(dict.fromkeys(stored, 0))
+            fresh = rest
+        if fresh is None:
+            if self.order is None:
+                everything: list[LogEntry] = yield LogCall(log, "entries", (self.session_id,))
+                order = [entry.message for entry in everything[len(self.leading) : self.version]]
+                session = replace(self, order=order)
+                self.ids.update((_key(entry.message), entry.number) for entry in everything)
+            fresh = beyond(rest, session.order or ())
+        pending: set[str] = set()
+        new: list[BaseMessage] = []
+        for message in fresh:
+            if is_summary(message) or is_synthetic(message):
+                continue  # put into a view by this package, and nothing that was said
+            if not message.id:
+                new.append(message)
+            elif not self._knows(message) and _key(message) not in pending:
+                pending.add(_key(message))
+                new.append(message)
+        return session, new
+
+    def _knows(self, message: BaseMessage) -> bool:
+        number = self.ids.get(_key(message))
+        return number is not None and number <= self.version
+
+
+def _key(message: BaseMessage) -> str:
+    """What a message is known by: a RemoveMessage bears the id of another, and is not that message."""
+    return f"remove:{message.id}" if isinstance(message, RemoveMessage) else str(message.id)
+
+
+def leading_system(messages: Sequence[BaseMessage]) -> tuple[BaseMessage, ...]:
+    """The system messages that a conversation begins with."""
+    end = 0
+    while end < len(messages) and kind_of(messages[end]) == "system":
+        end += 1
+    return tuple(messages[:end])
+
+
+def _uncovered(covered: Sequence[tuple[int, int]], leading: int) -> list[int]:
+    """Numbers behind the leading messages, and before the last one covered, that are not covered."""
+    numbers: list[int] = []
+    place = leading + 1
+    for first, last in covered:
+        numbers += range(place, first)
+        place = max(place, last + 1)
+    return numbers
+
+
+class Sessions:
+    """The newest snapshots of the sessions used lately; may be forgotten, copied and pickled as empty at any time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_id: OrderedDict[str, Session] = OrderedDict()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), ())
+
+    def get(self, session_id: str) -> Session | None:
+        """The snapshot of a session, if there is one."""
+        with self._lock:
+            session = self._by_id.get(session_id)
+            if session is not None:
+                self._by_id.move_to_end(session_id)
+            return session
+
+    def put(self, session: Session) -> None:
+        """Keep a snapshot, unless a newer one is there."""
+        with self._lock:
+            known = self._by_id.get(session.session_id)
+            if known is not None and known.version > session.version and known.nodes_version >= session.nodes_version:
+                return
+            self._by_id[session.session_id] = session
+            self._by_id.move_to_end(session.session_id)
+            while len(self._by_id) > _SESSIONS:
+                self._by_id.popitem(last=False)
