@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support import services, vocabulary
 from support.shared import DATA, PROJECT, use_shared_vocabularies
+
+# A deadline for each example fails on a busy machine, and says nothing about the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # Before any test, or any module of tests, asks for a vocabulary.
 use_shared_vocabularies()
