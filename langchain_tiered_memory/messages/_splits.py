@@ -168,7 +168,7 @@ def word_tokens(words: Iterable[tuple[str, int]], table: WordTable) -> float:
         weight = table.weigh(table.spell(piece, word))
         z = shape.word + shape.pairs * weight + shape.length * len(piece)
         more = z if z > _LARGE else math.log1p(math.exp(z))
-        if len(word) > _LONG_WORD:
+        if len(word) > _LONG_WORD and table.syllables is None:
             short = _REPEATED.sub(r"\1\1\1\1", word)
             more = min(more, _MOST_PER_LETTER * len(short) + _PER_REPEATED * (len(word) - len(short)))
         tokens += times * (1.0 + more)

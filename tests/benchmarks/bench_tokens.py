@@ -43,7 +43,7 @@ def seconds(work: Callable[[], object]) -> float:
 def estimator_table() -> None:
     """Each corpus: true tokens, the estimate and its error, and the error of langchain's approximation.
 
-    The registers (news, stories, chats and so on of each language) were not seen by what fitted the estimator.
+    The tables of the estimator were not fitted to the registers (news, stories, chats and so on of each language).
     """
     exact, estimator = TiktokenCounter("o200k_base"), EstimatingCounter()
     print(f"{'corpus':<34}{'o200k_base':>11}{'estimate':>10}{'error':>9}{'approximately':>15}")

