@@ -74,7 +74,8 @@ def test_chinese_is_summed_up_with_chinese_labels():
     ]
     summary = summarizer()("", chat)
     assert summary.startswith("用户: 只允许 GET 请求。")
-    assert "助手: 查到了：订单已经发货，预计 5 月 13 日到达。" in summary
+    assert "\n助手: " in summary
+    assert "查到了：订单已经发货，预计 5 月 13 日到达。" in summary
     assert summarizer(language="en")("", chat).startswith("Human: 只允许 GET 请求。")
 
 
