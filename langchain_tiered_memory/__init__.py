@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.messages.transcript import Transcript, read_transcript, write_transcript
     from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
     from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
-    from langchain_tiered_memory.types import Clock, ContextSize, TokenCounter
+    from langchain_tiered_memory.types import Clock, ContextSize, MemoryScope, TokenCounter
     from langchain_tiered_memory.working.constraints import Constraint
     from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
     from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
@@ -44,6 +44,7 @@ __all__ = [
     "ExtractiveSummarizer",
     "InMemoryMessageLog",
     "MemoryCallbackHandler",
+    "MemoryScope",
     "MemoryStoreError",
     "MessageFault",
     "MessageLog",
@@ -87,7 +88,7 @@ _EXPORTS = {
     "messages.transcript": ("Transcript", "read_transcript", "write_transcript"),
     "messages.trimming": ("MessageTrimmer", "trim_messages"),
     "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
-    "types": ("Clock", "ContextSize", "TokenCounter"),
+    "types": ("Clock", "ContextSize", "MemoryScope", "TokenCounter"),
     "working.constraints": ("Constraint",),
     "working.extractive": ("ExtractiveSummarizer",),
     "working.log": ("InMemoryMessageLog", "MessageLog"),

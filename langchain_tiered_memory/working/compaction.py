@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.messages.units import walk_units
-from langchain_tiered_memory.working._sizes import Condition, Limits, Sizes, limits_of
+from langchain_tiered_memory.working.compacting.sizes import Condition, Limits, Sizes, limits_of
 from langchain_tiered_memory.working.nodes import TOP_LEVEL, SummaryNode, live_nodes
 
 __all__ = [

@@ -16,8 +16,8 @@ from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.messages.protocol import Kind, is_summary, is_synthetic, kind_of
 from langchain_tiered_memory.messages.transcript import PREFIXES
-from langchain_tiered_memory.working._cues import is_conclusion, is_rule
-from langchain_tiered_memory.working._sentences import (
+from langchain_tiered_memory.working.wording.cues import is_conclusion, is_rule
+from langchain_tiered_memory.working.wording.sentences import (
     Language,
     Sentence,
     one_line,
@@ -26,8 +26,8 @@ from langchain_tiered_memory.working._sentences import (
     said_text,
     split_sentences,
 )
-from langchain_tiered_memory.working._topics import changes, find_replaced, topic_of, withdraws
-from langchain_tiered_memory.working._values import has_value, record_pairs
+from langchain_tiered_memory.working.wording.topics import changes, find_replaced, topic_of, withdraws
+from langchain_tiered_memory.working.wording.values import has_value, record_pairs
 
 __all__ = [
     "HEADINGS",

@@ -16,8 +16,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_tiered_memory.messages.protocol import Kind, is_summary, kind_of
 from langchain_tiered_memory.messages.tokens import as_counter
 from langchain_tiered_memory.messages.transcript import PREFIXES, to_text
-from langchain_tiered_memory.working._cues import is_conclusion, is_decision, is_question, is_rule, is_task
-from langchain_tiered_memory.working._sentences import (
+from langchain_tiered_memory.working.constraints import HEADINGS, RULE_BYTES
+from langchain_tiered_memory.working.wording.cues import is_conclusion, is_decision, is_question, is_rule, is_task
+from langchain_tiered_memory.working.wording.sentences import (
     Language,
     Reading,
     dominant_language,
@@ -28,8 +29,7 @@ from langchain_tiered_memory.working._sentences import (
     split_sentences,
     weight,
 )
-from langchain_tiered_memory.working._values import has_value, record_pairs
-from langchain_tiered_memory.working.constraints import HEADINGS, RULE_BYTES
+from langchain_tiered_memory.working.wording.values import has_value, record_pairs
 
 __all__ = ["ExtractiveSummarizer"]
 

@@ -7,11 +7,11 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, ParamSpec, Self, TypeAlias, TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_tiered_memory._times import utc_now
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.working.nodes import SummaryNode, decode_node, encode_node
 from langchain_tiered_memory.working.records import (
@@ -67,7 +67,7 @@ class MessageLog(ABC):
     """
 
     def __init__(self, *, clock: Clock | None = None) -> None:
-        self._clock: Clock = clock or _utc_now
+        self._clock: Clock = clock or utc_now
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -474,7 +474,3 @@ def _cost_function(unit: str, token_counter: TokenCounter | None) -> Callable[[B
 
         token_counter = default_counter()
     return token_counter.count_message
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)

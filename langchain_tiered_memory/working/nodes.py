@@ -11,9 +11,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from langchain_tiered_memory._times import from_micros, micros_of
 from langchain_tiered_memory.errors import MemoryStoreError
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ Span: TypeAlias = tuple[int, int]
 """The numbers of the first and the last of some messages in a row."""
 
 TOP_LEVEL: Final = 3
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def encode_node(node: SummaryNode) -> str:
         "spans": node.spans,
         "text": node.text,
         "tokens": node.tokens,
-        "created_at": (node.created_at - _EPOCH) // timedelta(microseconds=1),
+        "created_at": micros_of(node.created_at),
         "content_hash": node.content_hash,
         "constraints": [asdict(constraint) for constraint in node.constraints],
         "handed_on": node.handed_on,
@@ -149,7 +149,7 @@ def decode_node(session_id: str, number: int, text: str) -> SummaryNode:
             spans=tuple((int(first), int(last)) for first, last in fields["spans"]),
             text=str(fields["text"]),
             tokens=int(fields["tokens"]),
-            created_at=_EPOCH + timedelta(microseconds=int(fields["created_at"])),
+            created_at=from_micros(int(fields["created_at"])),
             constraints=tuple(Constraint(**constraint) for constraint in fields["constraints"]),
             handed_on=bool(fields["handed_on"]),
         )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langchain_core.utils.uuid import uuid7
 
+from langchain_tiered_memory._times import from_micros, micros_of
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
 from langchain_tiered_memory.working.serialization import decode_message, encode_message
 
@@ -30,7 +31,6 @@ _LONGEST_SESSION_ID: Final = 512
 _LONGEST_KEY: Final = 120
 _HASHED: Final = "sha256:"
 _REMOVES: Final = "remove:"
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def records_of(messages: Sequence[BaseMessage], now: datetime) -> list[Record]:
     if now.tzinfo is None:
         msg = f"the clock gave {now!r}, which has no time zone: give a clock of aware datetimes in UTC"
         raise ValueError(msg)
-    time = (now - _EPOCH) // timedelta(microseconds=1)
+    time = micros_of(now)
     return [_record(message, index, time) for index, message in enumerate(messages)]
 
 
@@ -119,7 +119,7 @@ def entry_of(session_id: str, number: int, time: int, body: str) -> LogEntry:
             "It was not written by this package, or by a newer version of it; nothing was changed"
         )
         raise MemoryStoreError(msg) from error
-    return LogEntry(number, message, _EPOCH + timedelta(microseconds=time))
+    return LogEntry(number, message, from_micros(time))
 
 
 def check_session_id(session_id: Any) -> None:  # noqa: ANN401  # callers without type checks too

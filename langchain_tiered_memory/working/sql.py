@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from langchain_tiered_memory.working._database import Database, Synchronous
+from langchain_tiered_memory._database import Database, Synchronous
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.records import Record, nodes_conflict, version_conflict
 

@@ -27,9 +27,9 @@ from langchain_core.tracers.base import BaseTracer
 
 from langchain_tiered_memory.errors import SummarizationError
 from langchain_tiered_memory.messages.transcript import Prefixes, to_text
-from langchain_tiered_memory.working._prompts import PROMPTS, fill, material
-from langchain_tiered_memory.working._sentences import Language
+from langchain_tiered_memory.working.compacting.prompts import PROMPTS, fill, material
 from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
+from langchain_tiered_memory.working.wording.sentences import Language
 
 __all__ = ["Answer", "Request", "Summarizer", "SummarizerLike", "adapt_summarizer", "internal_config", "window_of"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
@@ -14,20 +13,21 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSerializable
 from pydantic import ConfigDict, PrivateAttr
 
+from langchain_tiered_memory._driving import Steps, adrive, drive
+from langchain_tiered_memory._times import utc_now
 from langchain_tiered_memory.events import EpisodeHandedOn, EventHook
 from langchain_tiered_memory.messages.transcript import Prefixes
 from langchain_tiered_memory.messages.trimming import CounterLike, MessagesInput, Oversized, Pin
 from langchain_tiered_memory.types import Clock
-from langchain_tiered_memory.working._algorithm import Compactor
-from langchain_tiered_memory.working._driving import Steps, adrive, drive
-from langchain_tiered_memory.working._sentences import Language
-from langchain_tiered_memory.working._sessions import Sessions
-from langchain_tiered_memory.working._settings import Settings, settings_of
-from langchain_tiered_memory.working._views import Role
+from langchain_tiered_memory.working.compacting.algorithm import Compactor
+from langchain_tiered_memory.working.compacting.sessions import Sessions
+from langchain_tiered_memory.working.compacting.settings import Settings, settings_of
+from langchain_tiered_memory.working.compacting.views import Role
 from langchain_tiered_memory.working.constraints import ConstraintDetector
 from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
 from langchain_tiered_memory.working.records import check_session_id
 from langchain_tiered_memory.working.summarizers import SummarizerLike, internal_config
+from langchain_tiered_memory.working.wording.sentences import Language
 
 __all__ = ["SummaryMemory"]
 
@@ -183,7 +183,7 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
             raise ValueError(msg)
         if self.session_id is not None:
             check_session_id(self.session_id)
-        clock = self.clock or _utc_now
+        clock = self.clock or utc_now
         values = {name: getattr(self, name) for name in type(self).model_fields if name not in _NOT_SETTINGS}
         if values["fallback"] == _EXTRACTIVE:
             values["fallback"] = None
@@ -283,7 +283,3 @@ def _as_messages(messages: MessagesInput) -> Sequence[BaseMessage]:
     if isinstance(messages, list) and all(isinstance(message, BaseMessage) for message in messages[-1:]):
         return messages if not messages or isinstance(messages[0], BaseMessage) else convert_to_messages(messages)
     return convert_to_messages(messages)
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)

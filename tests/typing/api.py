@@ -21,6 +21,7 @@ from langchain_tiered_memory import (
     ExtractiveSummarizer,
     InMemoryMessageLog,
     MemoryCallbackHandler,
+    MemoryScope,
     MemoryStoreError,
     MessageFault,
     MessageLog,
@@ -116,6 +117,13 @@ async def summaries(model: Runnable[list[BaseMessage], BaseMessage]) -> None:
     assert_type(constraint.text, str)
     TieredChatMessageHistory("session", memory=memory)
     SummaryMemory(max_tokens="many")  # type: ignore[arg-type]
+
+
+def scopes() -> None:
+    """A scope is data."""
+    scope = MemoryScope("ada", session="s1")
+    assert_type(scope.whole_user(), MemoryScope)
+    assert_type(MemoryScope.from_config({"configurable": {"user_id": "ada"}}).session, str | None)
 
 
 def transcripts() -> None:

@@ -24,8 +24,11 @@ FLOORS = (
     "_optional",
     "errors",
     "types",
+    "_times",
     "_bubble",
     "events",
+    "_driving",
+    "_database",
     "messages",
     "working",
     "episodic",
@@ -48,7 +51,7 @@ ADAPTERS = {
     "display": {"rich"},
     "integrations.middleware": {"langchain"},
     "semantic.sql": {"sqlalchemy"},
-    "working._database": {"sqlalchemy"},
+    "_database": {"sqlalchemy"},
     "working.sql": {"sqlalchemy"},
 }
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.messages.units import split_units
-from langchain_tiered_memory.working._matching import behind, beyond, same_message
+from langchain_tiered_memory.working.compacting.matching import behind, beyond, same_message
 from langchain_tiered_memory.working.compaction import (
     Shares,
     Sizes,

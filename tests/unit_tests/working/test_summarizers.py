@@ -17,9 +17,9 @@ from langchain_core.tracers.log_stream import LogStreamCallbackHandler
 from langchain_tiered_memory.errors import SummarizationError
 from langchain_tiered_memory.messages.transcript import Prefixes
 from langchain_tiered_memory.messages.units import validate_messages
-from langchain_tiered_memory.working._checks import check_text, is_looping, shortened
-from langchain_tiered_memory.working._prompts import PROMPTS, fill
-from langchain_tiered_memory.working._splitting import batches, split_parts
+from langchain_tiered_memory.working.compacting.checks import check_text, is_looping, shortened
+from langchain_tiered_memory.working.compacting.prompts import PROMPTS, fill
+from langchain_tiered_memory.working.compacting.splitting import batches, split_parts
 from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
 from langchain_tiered_memory.working.summarizers import Request, adapt_summarizer, internal_config, window_of
 from support.histories import examples, histories

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from langchain_tiered_memory.working._sentences import Language
+from langchain_tiered_memory.working.wording.sentences import Language
 
 __all__ = ["PROMPTS", "fill", "material"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from langchain_tiered_memory.working._sentences import Reading
+from langchain_tiered_memory.working.wording.sentences import Reading
 
 __all__ = ["has_number", "has_value", "numbers_of", "record_pairs"]
 

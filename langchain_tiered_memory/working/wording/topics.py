@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from langchain_tiered_memory.working._sentences import Reading, plain
-from langchain_tiered_memory.working._values import numbers_of
+from langchain_tiered_memory.working.wording.sentences import Reading, plain
+from langchain_tiered_memory.working.wording.values import numbers_of
 
 __all__ = ["changes", "find_replaced", "topic_of", "withdraws"]
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import RunnableConfig
 
+from langchain_tiered_memory._driving import Call, Steps, Tell
 from langchain_tiered_memory.errors import SummarizationError, VersionConflictError
 from langchain_tiered_memory.events import (
     Compaction,
@@ -23,14 +24,12 @@ from langchain_tiered_memory.events import (
 )
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.units import repair_messages
-from langchain_tiered_memory.working._driving import Steps, Tell
-from langchain_tiered_memory.working._sentences import dominant_language
-from langchain_tiered_memory.working._sessions import LogCall, Numbered, Session, Sessions, leading_system
-from langchain_tiered_memory.working._settings import Settings
-from langchain_tiered_memory.working._showing import Showing
-from langchain_tiered_memory.working._splitting import batches
-from langchain_tiered_memory.working._views import render_summary, summary_message, summary_text_of
-from langchain_tiered_memory.working._writing import Writer
+from langchain_tiered_memory.working.compacting.sessions import Numbered, Session, Sessions, leading_system
+from langchain_tiered_memory.working.compacting.settings import Settings
+from langchain_tiered_memory.working.compacting.showing import Showing
+from langchain_tiered_memory.working.compacting.splitting import batches
+from langchain_tiered_memory.working.compacting.views import render_summary, summary_message, summary_text_of
+from langchain_tiered_memory.working.compacting.writing import Writer
 from langchain_tiered_memory.working.compaction import plan_eviction, plan_handoff, plan_merge
 from langchain_tiered_memory.working.constraints import (
     Constraint,
@@ -42,6 +41,7 @@ from langchain_tiered_memory.working.constraints import (
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.nodes import TOP_LEVEL, SummaryNode, merge_spans, spans_of
 from langchain_tiered_memory.working.summarizers import Request
+from langchain_tiered_memory.working.wording.sentences import dominant_language
 
 __all__ = ["Compactor"]
 
@@ -170,7 +170,7 @@ class Compactor:
                 break
             if log is not None:
                 try:
-                    yield LogCall(log, "append_nodes", (session.session_id, records, session.nodes_version))
+                    yield Call(log, "append_nodes", (session.session_id, records, session.nodes_version))
                 except VersionConflictError:
                     work.settled = True
                     yield self._tell(CompactionSuperseded(session_id=session.session_id, messages=len(some)))

@@ -16,14 +16,15 @@ from typing import Any, Final, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
+from langchain_tiered_memory._driving import Call
 from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.messages.protocol import is_summary, is_synthetic, kind_of
-from langchain_tiered_memory.working._matching import behind, beyond, same_message
+from langchain_tiered_memory.working.compacting.matching import behind, beyond, same_message
 from langchain_tiered_memory.working.constraints import Constraint
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
 from langchain_tiered_memory.working.nodes import SummaryNode, live_nodes, merge_spans
 
-__all__ = ["LogCall", "Notes", "Numbered", "Rendered", "Session", "Sessions", "leading_system"]
+__all__ = ["Notes", "Numbered", "Rendered", "Session", "Sessions", "leading_system"]
 
 Numbered: TypeAlias = tuple[int, BaseMessage]
 """A message with its number in the log."""
@@ -64,24 +65,7 @@ class Notes:
     sound_before: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class LogCall:
-    """Asks the driver of an algorithm for what a method of the log gives, or its async twin."""
-
-    log: MessageLog
-    method: str
-    arguments: tuple[Any, ...]
-
-    def run(self) -> Any:  # noqa: ANN401  # what the method gives
-        """Call it."""
-        return getattr(self.log, self.method)(*self.arguments)
-
-    async def arun(self) -> Any:  # noqa: ANN401  # as above
-        """Call its async twin."""
-        return await getattr(self.log, f"a{self.method}")(*self.arguments)
-
-
-Reading: TypeAlias = Generator[LogCall, Any, "Session"]
+Reading: TypeAlias = Generator[Call, Any, "Session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +138,14 @@ class Session:
     @classmethod
     def read(cls, log: MessageLog, session_id: str) -> Reading:
         """Read of a session what its view needs: its beginning, its nodes, and what they do not cover."""
-        records: list[SummaryNode] = yield LogCall(log, "nodes", (session_id,))
+        records: list[SummaryNode] = yield Call(log, "nodes", (session_id,))
         if not records:
-            entries: list[LogEntry] = yield LogCall(log, "entries", (session_id,))
+            entries: list[LogEntry] = yield Call(log, "entries", (session_id,))
             return cls(session_id).with_messages([entry.message for entry in entries])
         covered = merge_spans(chain.from_iterable(record.spans for record in records))
         start: list[LogEntry] = []
         while not start or (start[-1].number == len(start) and kind_of(start[-1].message) == "system"):
-            piece: list[LogEntry] = yield LogCall(log, "entries", (session_id, len(start), _PIECE))
+            piece: list[LogEntry] = yield Call(log, "entries", (session_id, len(start), _PIECE))
             start += piece
             if len(piece) < _PIECE:
                 break
@@ -169,12 +153,12 @@ class Session:
         held = _uncovered(covered, len(leading))
         entries = []
         for number in held:
-            entries += yield LogCall(log, "entries", (session_id, number - 1, 1))
+            entries += yield Call(log, "entries", (session_id, number - 1, 1))
         last = covered[-1][1] if covered else len(leading)
-        entries += yield LogCall(log, "entries", (session_id, max(last, len(leading))))
+        entries += yield Call(log, "entries", (session_id, max(last, len(leading))))
         newest = entries[-1:] if entries and entries[-1].number > last else []
         if not newest:
-            newest = yield LogCall(log, "entries", (session_id, max(last, len(leading)) - 1, 1))
+            newest = yield Call(log, "entries", (session_id, max(last, len(leading)) - 1, 1))
         if not newest:  # erased between two reads
             return cls(session_id)
         session = cls(
@@ -190,12 +174,12 @@ class Session:
 
     def refreshed(self, log: MessageLog) -> Reading:
         """The session with what others have written since."""
-        entries: list[LogEntry] = yield LogCall(log, "entries", (self.session_id, max(0, self.version - 1)))
+        entries: list[LogEntry] = yield Call(log, "entries", (self.session_id, max(0, self.version - 1)))
         if self.version:
             if not entries or entries[0].number != self.version or not same_message(entries[0].message, self.last):
                 return (yield from Session.read(log, self.session_id))  # it was erased, and perhaps begun anew
             entries = entries[1:]
-        records: list[SummaryNode] = yield LogCall(log, "nodes", (self.session_id, self.nodes_version))
+        records: list[SummaryNode] = yield Call(log, "nodes", (self.session_id, self.nodes_version))
         return self.with_messages([entry.message for entry in entries]).with_nodes(records)
 
     def with_messages(self, messages: Sequence[BaseMessage]) -> Session:
@@ -254,7 +238,7 @@ class Session:
             if not new:
                 return replace(session, seen=rest)
             try:
-                version: int = yield LogCall(log, "append", (session.session_id, new, session.version))
+                version: int = yield Call(log, "append", (session.session_id, new, session.version))
             except VersionConflictError:
                 session = yield from session.refreshed(log)
                 continue
@@ -265,7 +249,7 @@ class Session:
 
     def _unknown(
         self, log: MessageLog, rest: Sequence[BaseMessage]
-    ) -> Generator[LogCall, Any, tuple[Session, list[BaseMessage]]]:
+    ) -> Generator[Call, Any, tuple[Session, list[BaseMessage]]]:
         """Which of a caller's messages the log does not have."""
         session = self
         fresh = behind(rest, self.seen) if self.seen else None
@@ -273,12 +257,12 @@ class Session:
             fresh = behind(rest, self.order)
         if fresh is None and all(message.id for message in rest):
             if self.order is None and (strange := [str(message.id) for message in rest if not self._knows(message)]):
-                stored: set[str] = yield LogCall(log, "stored_ids", (self.session_id, strange))
+                stored: set[str] = yield Call(log, "stored_ids", (self.session_id, strange))
                 self.ids.update(dict.fromkeys(stored, 0))
             fresh = rest
         if fresh is None:
             if self.order is None:
-                everything: list[LogEntry] = yield LogCall(log, "entries", (self.session_id,))
+                everything: list[LogEntry] = yield Call(log, "entries", (self.session_id,))
                 order = [entry.message for entry in everything[len(self.leading) : self.version]]
                 session = replace(self, order=order)
                 self.ids.update((_key(entry.message), entry.number) for entry in everything)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from langchain_tiered_memory.working._sentences import Reading, read
+from langchain_tiered_memory.working.wording.sentences import Reading, read
 
 __all__ = ["is_english_rule"]
 

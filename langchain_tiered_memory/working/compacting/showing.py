@@ -9,18 +9,23 @@ from operator import is_
 
 from langchain_core.messages import BaseMessage
 
+from langchain_tiered_memory._driving import Steps, Tell
 from langchain_tiered_memory.errors import BudgetExceededError
 from langchain_tiered_memory.events import SummaryLeftOut
 from langchain_tiered_memory.messages.protocol import is_summary, is_user_turn
 from langchain_tiered_memory.messages.trimming import trim_messages
 from langchain_tiered_memory.messages.units import repair_messages
-from langchain_tiered_memory.working._driving import Steps, Tell
-from langchain_tiered_memory.working._sentences import Language, dominant_language
-from langchain_tiered_memory.working._sessions import Numbered, Rendered, Session
-from langchain_tiered_memory.working._settings import Settings
-from langchain_tiered_memory.working._views import merged_into, render_summary, summary_message, summary_text_of
+from langchain_tiered_memory.working.compacting.sessions import Numbered, Rendered, Session
+from langchain_tiered_memory.working.compacting.settings import Settings
+from langchain_tiered_memory.working.compacting.views import (
+    merged_into,
+    render_summary,
+    summary_message,
+    summary_text_of,
+)
 from langchain_tiered_memory.working.compaction import Sizes
 from langchain_tiered_memory.working.constraints import Constraint, missing_constraints, render_constraints
+from langchain_tiered_memory.working.wording.sentences import Language, dominant_language
 
 __all__ = ["Showing"]
 
@@ -92,6 +97,7 @@ class Showing:
         )
 
     def rendered(self, session: Session) -> Session:
+        """The session with its summary as it stands in the view, rendered once per compaction."""
         if session.rendered is not None:
             return session
         if not session.nodes or session.cleared:
@@ -105,6 +111,7 @@ class Showing:
         return replace(session, rendered=Rendered(text, summary_text_of(message), tokens, len(quoted)))
 
     def language(self, texts: Sequence[str], constraints: Sequence[Constraint]) -> Language:
+        """The language of labels: the one that was set, else the one that most of the texts are in."""
         if self._settings.language is not None:
             return self._settings.language
         return dominant_language([*texts, *(constraint.text for constraint in constraints)])

@@ -12,14 +12,14 @@ from langchain_core.messages import BaseMessage
 from langchain_tiered_memory.events import EpisodeHandedOn, EventHook
 from langchain_tiered_memory.messages.transcript import PREFIXES, Prefixes
 from langchain_tiered_memory.messages.trimming import Oversized
-from langchain_tiered_memory.working._breaker import Breaker
-from langchain_tiered_memory.working._meter import Meter
-from langchain_tiered_memory.working._sentences import Language
-from langchain_tiered_memory.working._views import Role
+from langchain_tiered_memory.working.compacting.breaker import Breaker
+from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.compacting.views import Role
 from langchain_tiered_memory.working.compaction import Limits, Shares, limits_of
 from langchain_tiered_memory.working.constraints import ConstraintDetector, find_constraints
 from langchain_tiered_memory.working.nodes import TOP_LEVEL
 from langchain_tiered_memory.working.summarizers import Summarizer, adapt_summarizer, window_of
+from langchain_tiered_memory.working.wording.sentences import Language
 
 __all__ = ["Settings", "settings_of"]
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from langchain_tiered_memory.events import EventHook, MemoryEvent, aemit, emit
 
-__all__ = ["Step", "Steps", "Tell", "adrive", "drive"]
+__all__ = ["Call", "Step", "Steps", "Tell", "adrive", "drive"]
 
 T = TypeVar("T")
 
@@ -56,6 +56,23 @@ async def adrive(steps: Steps[T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Calls a method of an object, or its async twin, which has the same name behind an `a`."""
+
+    target: object
+    method: str
+    arguments: tuple[Any, ...] = ()
+
+    def run(self) -> Any:  # noqa: ANN401  # what the method gives
+        """Call it."""
+        return getattr(self.target, self.method)(*self.arguments)
+
+    async def arun(self) -> Any:  # noqa: ANN401  # as above
+        """Call its twin, awaited."""
+        return await getattr(self.target, f"a{self.method}")(*self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

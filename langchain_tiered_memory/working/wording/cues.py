@@ -1,16 +1,16 @@
 """The words by which a sentence shows what it is: a rule, a decision, a conclusion, an open task.
 
-The patterns see at most one piece of bounded length (`_sentences.pieces`).
+The patterns see at most one piece of bounded length (`sentences.pieces`).
 """
 
 from __future__ import annotations
 
 import re
 
-from langchain_tiered_memory.working._rules_en import is_english_rule
-from langchain_tiered_memory.working._rules_zh import is_chinese_rule
-from langchain_tiered_memory.working._sentences import Reading
-from langchain_tiered_memory.working._values import has_number
+from langchain_tiered_memory.working.wording.rules_en import is_english_rule
+from langchain_tiered_memory.working.wording.rules_zh import is_chinese_rule
+from langchain_tiered_memory.working.wording.sentences import Reading
+from langchain_tiered_memory.working.wording.values import has_number
 
 __all__ = ["is_conclusion", "is_decision", "is_question", "is_rule", "is_task"]
 

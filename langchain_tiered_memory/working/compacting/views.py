@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from langchain_tiered_memory.messages.protocol import SOURCE_KEY, SUMMARY_SOURCE
-from langchain_tiered_memory.working._sentences import Language
+from langchain_tiered_memory.working.wording.sentences import Language
 
 __all__ = ["Role", "merged_into", "render_summary", "summary_message", "summary_text_of"]
 

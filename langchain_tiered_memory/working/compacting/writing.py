@@ -1,6 +1,6 @@
 """Has a summary written: in parts that fit the summarizer's window, and checked before it may replace anything.
 
-Written as generators, see `_algorithm`.
+Written as generators, see `algorithm`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import RunnableConfig
 
 from langchain_tiered_memory.errors import SummarizationError
-from langchain_tiered_memory.working._checks import check_text, shortened
-from langchain_tiered_memory.working._meter import Meter
-from langchain_tiered_memory.working._splitting import split_parts
+from langchain_tiered_memory.working.compacting.checks import check_text, shortened
+from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.compacting.splitting import split_parts
 from langchain_tiered_memory.working.summarizers import Answer, Request, Summarizer
 
 __all__ = ["Ask", "Writer"]

@@ -1,0 +1,1 @@
+"""What words tell without a model: sentences, exact values, rules that bind, and what they are about."""
