@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final, Protocol
 
-__all__ = ["Compacted", "bubble_html", "facts", "headline"]
+__all__ = ["Compacted", "bubble_html", "facts", "gist", "headline"]
 
 _SECOND: Final = 1.0
 _MILLISECONDS: Final = 1000.0
@@ -60,6 +60,11 @@ class Compacted(Protocol):
 
 
 def headline(compaction: Compacted) -> str:
+    """Say it in one line, as a bubble begins."""
+    return f"🧠 {gist(compaction)}"
+
+
+def gist(compaction: Compacted) -> str:
     """Say it in one line; the percentage is rounded down, so that it never claims more than was saved."""
     before, after = compaction.tokens_before, compaction.tokens_after
     if not before:
@@ -69,7 +74,7 @@ def headline(compaction: Compacted) -> str:
     else:
         saved = f" ({-(-100 * (after - before) // before)} % more)"
     messages = _counted(len(compaction.removed), "message")
-    return f"🧠 context compacted: {before} -> {after} tokens{saved}, {messages}"
+    return f"context compacted: {before} -> {after} tokens{saved}, {messages}"
 
 
 def facts(compaction: Compacted) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from langchain_tiered_memory.events import EventHook, MemoryEvent, aemit, emit
@@ -65,14 +65,15 @@ class Call:
     target: object
     method: str
     arguments: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self) -> Any:  # noqa: ANN401  # what the method gives
         """Call it."""
-        return getattr(self.target, self.method)(*self.arguments)
+        return getattr(self.target, self.method)(*self.arguments, **self.options)
 
     async def arun(self) -> Any:  # noqa: ANN401  # as above
         """Call its twin, awaited."""
-        return await getattr(self.target, f"a{self.method}")(*self.arguments)
+        return await getattr(self.target, f"a{self.method}")(*self.arguments, **self.options)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from langchain_core.callbacks import BaseCallbackHandler, adispatch_custom_event, dispatch_custom_event
 from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
 
-from langchain_tiered_memory._bubble import bubble_html
+from langchain_tiered_memory._bubble import bubble_html, gist
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -28,10 +28,16 @@ __all__ = [
     "CompactionFailed",
     "CompactionSuperseded",
     "EpisodeHandedOn",
+    "EpisodesForgotten",
+    "EpisodesRecalled",
+    "EpisodesRemembered",
+    "EpisodicEvent",
     "EventData",
     "EventHook",
     "MemoryCallbackHandler",
     "MemoryEvent",
+    "RecallDegraded",
+    "RemovalTooLate",
     "SummaryLeftOut",
     "ViewCut",
     "aemit",
@@ -162,10 +168,7 @@ class Compaction(MemoryEvent):
 
     def describe(self) -> str:
         """Say it in one line."""
-        return (
-            f"session {self.session_id!r}: context compacted: {self.tokens_before} -> {self.tokens_after} tokens "
-            f"({self.saved:.0%} saved), {len(self.removed)} messages"
-        )
+        return f"session {self.session_id!r}: {gist(self)}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a bubble with the summary folded in it."""
@@ -237,6 +240,29 @@ class SummaryLeftOut(MemoryEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemovalTooLate(MemoryEvent):
+    """Messages were to be removed that a summary has taken the place of, so that what it says of them stays.
+
+    A summary is not written anew for it: the messages it was made of left the view long ago, and the coarser ones
+    stand for most of the conversation. Erasing the session takes everything away.
+
+    Attributes:
+        message_ids: The ids of the messages.
+    """
+
+    message_ids: tuple[str, ...]
+    name: ClassVar[str] = "tiered_memory.removal_too_late"
+    level: ClassVar[int] = logging.WARNING
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return (
+            f"session {self.session_id!r}: {', '.join(map(repr, self.message_ids))} cannot be removed any more: "
+            "summarised already, and in the log until the session is erased"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeHandedOn(MemoryEvent):
     """Something left the summary for good, because its share of the budget is full; long-term memory may keep it.
 
@@ -259,6 +285,94 @@ class EpisodeHandedOn(MemoryEvent):
         """Say it in one line."""
         what = f"{len(self.constraints)} constraints" if self.constraints else f"{len(self.text)} characters of summary"
         return f"session {self.session_id!r}: {what} of messages {self.first} to {self.last} left the summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodicEvent(MemoryEvent):
+    """Something that happened to a user's episodes; `session_id` is "" where it is about all their sessions.
+
+    Attributes:
+        tenant_id: The tenant.
+        user_id: The user.
+    """
+
+    tenant_id: str
+    user_id: str
+    name: ClassVar[str] = "tiered_memory.episodes"
+    level: ClassVar[int] = logging.DEBUG
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        session = f", session {self.session_id!r}" if self.session_id else ""
+        return f"user {self.user_id!r}{session}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodesRemembered(EpisodicEvent):
+    """Episodes were written.
+
+    Attributes:
+        ids: Their ids.
+    """
+
+    ids: tuple[str, ...]
+    name: ClassVar[str] = "tiered_memory.episodes_remembered"
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"{EpisodicEvent.describe(self)}: {len(self.ids)} episodes remembered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodesRecalled(EpisodicEvent):
+    """A question was answered from the episodes.
+
+    Attributes:
+        ids: The ids of what was given, best first.
+        seconds: How long it took, the embedding of the question included.
+    """
+
+    ids: tuple[str, ...]
+    seconds: float
+    name: ClassVar[str] = "tiered_memory.episodes_recalled"
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"{EpisodicEvent.describe(self)}: {len(self.ids)} episodes recalled in {self.seconds * 1_000:.0f} ms"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodesForgotten(EpisodicEvent):
+    """Episodes were deleted for good.
+
+    Attributes:
+        count: How many.
+    """
+
+    count: int
+    name: ClassVar[str] = "tiered_memory.episodes_forgotten"
+    level: ClassVar[int] = logging.INFO
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"{EpisodicEvent.describe(self)}: {self.count} episodes forgotten"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallDegraded(EpisodicEvent):
+    """The embedding model failed, so a question was answered by its words alone.
+
+    Attributes:
+        error: Why.
+    """
+
+    error: Exception
+    name: ClassVar[str] = "tiered_memory.recall_degraded"
+    level: ClassVar[int] = logging.WARNING
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"{EpisodicEvent.describe(self)}: recalled by words alone: {self.error}"
 
 
 class EventHook(Protocol):

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from langchain_core.chat_history import BaseChatMessageHistory
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    RemoveMessage,
-    get_buffer_string,
-)
+from langchain_core.messages import AIMessage, BaseMessage, get_buffer_string
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.config import RunnableConfig
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
-from langchain_tiered_memory.errors import BudgetExceededError, ProtocolError, VersionConflictError
+from langchain_tiered_memory._driving import Steps, adrive, drive
+from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, EventHook, ViewCut, aemit, emit
 from langchain_tiered_memory.integrations._runs import (
     INCOMPLETE,
@@ -33,19 +29,11 @@ from langchain_tiered_memory.integrations._runs import (
     is_same,
     news,
 )
-from langchain_tiered_memory.messages.protocol import (
-    call_ids,
-    is_summary,
-    is_synthetic,
-    is_user_turn,
-    kind_of,
-    result_ids,
-)
-from langchain_tiered_memory.messages.tokens import ListCounter, as_counter
+from langchain_tiered_memory.integrations._views import fitted, source_of
+from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
 from langchain_tiered_memory.messages.trimming import Size, trim_messages
-from langchain_tiered_memory.messages.window import leading_system
 from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
-from langchain_tiered_memory.working.records import LogEntry, check_session_id
+from langchain_tiered_memory.working.records import check_session_id
 from langchain_tiered_memory.working.serialization import whole_message
 
 if TYPE_CHECKING:
@@ -66,8 +54,6 @@ _LEAVING: Final = {
     RunnableWithMessageHistory._exit_history.__code__,  # noqa: SLF001  # as above
     RunnableWithMessageHistory._aexit_history.__code__,  # noqa: SLF001  # as above
 }
-_PIECE: Final = 16  # characters by which a message that is larger than the view is cut
-_REMOVE_ALL: Final = "__remove_all__"  # langgraph's id of a RemoveMessage that takes everything away
 
 
 class TieredChatMessageHistory(BaseChatMessageHistory):
@@ -103,8 +89,10 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
             the whole transcript as it is.
         token_counter: Counts tokens, anything that `trim_messages` takes.
         memory: A Runnable from messages to messages that makes the view of the transcript, for instance one that
-            summarises; called with `session_id` in its config. The budget then holds for what it made.
+            summarises; called with `session_id` in its config. One whose `message_log` is this history's log is called
+            with an empty list, since it has the messages already. The budget then holds for what it made.
         hooks: Called with each event.
+        after_append: Gives an algorithm of `_driving` to run after each append.
 
     Raises:
         TypeError: `session_id` is no text.
@@ -120,6 +108,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         memory: Runnable[list[BaseMessage], list[BaseMessage]] | None = None,
         *,
         hooks: Iterable[EventHook] = (),
+        after_append: Callable[[], Steps[None]] | None = None,
     ) -> None:
         super().__init__()
         check_session_id(session_id)
@@ -131,6 +120,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         self.token_counter = token_counter
         self.memory = memory
         self._hooks = tuple(hooks)
+        self._after_append = after_append or _nothing
         self._pinned: list[BaseMessage] | None = None
         # The ids of all messages that a view of this object had. A run brings them back with its input, and they are
         # not stored even where the session has been erased meanwhile.
@@ -147,8 +137,8 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
             return []
         view = None if caller.f_code in _ENTERING else self._pinned
         if view is None:
-            fitted, event = self._fit(self._remember(self._source()))
-            view = self._pin(fitted)
+            shown, event = self._fit(self._remember(self._source()))
+            view = self._pin(shown)
             if event is not None:
                 emit(event, self._hooks)
         return list(view)
@@ -161,8 +151,8 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         view = None if caller.f_code in _ENTERING else self._pinned
         if view is None:
             source = await self._aremember(await asyncio.to_thread(self._source))
-            fitted, event = await asyncio.to_thread(self._fit, source)
-            view = self._pin(fitted)
+            shown, event = await asyncio.to_thread(self._fit, source)
+            view = self._pin(shown)
             if event is not None:
                 await aemit(event, self._hooks)
         return list(view)
@@ -180,46 +170,17 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         """The view as text, as langchain-core writes it."""
         return get_buffer_string(self.messages)
 
+    @property
+    def _reads_log_itself(self) -> bool:
+        """Whether the memory keeps its messages in this very log, so that it reads what is new and no more."""
+        return self.memory is not None and getattr(self.memory, "message_log", None) is self.log
+
     def _source(self) -> list[BaseMessage]:
-        """What the view is made of: the transcript, or as much of its end as the budget can reach."""
-        removed: set[str] = set()
-        cost = None if self.memory is not None else self._cost()
-        limit = self.max_tokens[1] if isinstance(self.max_tokens, tuple) else self.max_tokens
-        taken: list[BaseMessage] = []
-        leading: list[BaseMessage] = []
-        results: dict[str, int] = {}  # costs of results whose call has not been reached; without it they are dropped
-        spent = 0
-        for entry in _visible(self.log.newest_first(self.session_id), removed):
-            taken.append(entry.message)
-            if cost is None or limit is None:
-                continue
-            spent += _cost_in_unit(entry.message, cost(entry.message), results)
-            # A tail that begins with a user turn and is over the budget is trimmed exactly as the whole would be.
-            if spent > limit and is_user_turn(entry.message):
-                leading = self._leading_system(entry.number, removed)
-                break
-        return [*leading, *reversed(taken)]
-
-    def _cost(self) -> Callable[[BaseMessage], int] | None:
-        """What a message takes of the budget; `None` where a tail cannot be measured, so that all must be read."""
-        if self.max_tokens is None:
-            return None
-        unit = self.max_tokens[0] if isinstance(self.max_tokens, tuple) else "tokens"
-        if unit == "rounds":
-            return lambda message: int(is_user_turn(message))
-        if unit == "messages" or self.token_counter is len:
-            return lambda _: 1
-        counter = as_counter(self.token_counter)
-        return None if isinstance(counter, ListCounter) else counter.count_message
-
-    def _leading_system(self, before: int, removed: set[str]) -> list[BaseMessage]:
-        leading: list[BaseMessage] = []
-        for number in range(1, before):
-            (entry,) = self.log.entries(self.session_id, after=number - 1, limit=1) or (None,)
-            if entry is None or kind_of(entry.message) != "system":
-                break
-            leading.append(entry.message)
-        return [message for message in leading if message.id not in removed]
+        """What the view is made of, or the memory makes it of."""
+        if self._reads_log_itself:
+            return []
+        budget = self.max_tokens if self.memory is None else None
+        return source_of(self.log, self.session_id, budget, self.token_counter)
 
     def _remember(self, source: list[BaseMessage]) -> list[BaseMessage]:
         if self.memory is None:
@@ -235,27 +196,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         return {"configurable": {"session_id": self.session_id}}
 
     def _fit(self, messages: list[BaseMessage]) -> tuple[list[BaseMessage], ViewCut | None]:
-        if self.max_tokens is None:
-            return messages, None
-        arguments: dict[str, Any] = {
-            "max_tokens": self.max_tokens,
-            "token_counter": self.token_counter,
-            "include_system": True,
-        }
-        try:
-            return trim_messages(messages, **arguments), None
-        except ProtocolError:
-            return [], None  # only results whose call was never stored; the question to come stands alone
-        except BudgetExceededError as error:
-            # The newest turn of the log is an old one as soon as the next question comes. Raising here would leave a
-            # session with one long message unusable for good.
-            event = ViewCut(session_id=self.session_id, needed=error.needed, limit=error.limit)
-            try:
-                return trim_messages(messages, allow_partial=True, text_splitter=_pieces, **arguments), event
-            except BudgetExceededError:
-                # Calls that were never answered are cut by nobody; without them, what is left is the instructions.
-                lead = leading_system(messages)
-                return (trim_messages(lead, **arguments) if lead else []), event
+        return fitted(self.session_id, messages, self.max_tokens, self.token_counter)
 
     def _pin(self, view: list[BaseMessage]) -> list[BaseMessage]:
         self._shown.update(message.id for message in view if message.id)
@@ -281,9 +222,10 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         batch = list(map(whole_message, messages))
         try:
             await asyncio.to_thread(self._store, batch, from_run=from_run)
-        except Exception as error:
+        except Exception as error:  # told and raised again, since a run swallows it whatever it is
             await aemit(AppendFailed(session_id=self.session_id, messages=tuple(batch), error=error), self._hooks)
             raise
+        await adrive(self._after_append())
 
     def clear(self) -> None:
         """Erase the session from the log."""
@@ -301,9 +243,10 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         batch = list(map(whole_message, messages if chunk is NOTHING else interrupted(messages, chunk)))
         try:
             self._store(batch, from_run=from_run)
-        except Exception as error:
+        except Exception as error:  # told and raised again, since a run swallows it whatever it is
             emit(AppendFailed(session_id=self.session_id, messages=tuple(batch), error=error), self._hooks)
             raise
+        drive(self._after_append())
         if chunk is not NOTHING:
             emit(AnswerInterrupted(session_id=self.session_id), self._hooks)
 
@@ -315,7 +258,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
             self._add([*leaving.f_locals["input_messages"], AIMessage("")], leaving)
 
     def _store(self, batch: list[BaseMessage], *, from_run: bool) -> None:
-        batch = [message for message in batch if not (is_summary(message) or is_synthetic(message))]
+        batch = [message for message in batch if not is_inserted(message)]
         if from_run:
             self._store_run(batch)
         else:
@@ -352,33 +295,10 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         return len(logged) if again and {"user", "assistant"} <= kinds else 0
 
 
-def _pieces(text: str) -> list[str]:
-    """A text in pieces small enough that one of them fits any sensible budget."""
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
-
-
-def _visible(entries: Iterable[LogEntry], removed: set[str]) -> Iterator[LogEntry]:
-    """Entries from the newest on, without what a later RemoveMessage took away; fills in what that was."""
-    for entry in entries:
-        message = entry.message
-        if isinstance(message, RemoveMessage):
-            if message.id == _REMOVE_ALL:
-                return
-            removed.add(str(message.id))
-        elif message.id not in removed:
-            yield entry
-
-
-def _cost_in_unit(message: BaseMessage, cost: int, results: dict[str, int]) -> int:
-    """What a message adds to the units behind it: a call adds its results too, of several for one call the cheapest."""
-    answered = result_ids(message)
-    if answered:
-        for call_id in answered:
-            results[call_id] = min(results.get(call_id, cost), cost) if call_id == answered[0] else 0
-        return 0
-    return cost + sum(results.pop(call_id, 0) for call_id in call_ids(message))
-
-
 def _with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """Messages that a memory made get ids of their own, by which they are known when a run brings them back."""
     return [m if m.id else m.model_copy(update={"id": f"view-{uuid4()}"}) for m in messages]
+
+
+def _nothing() -> Steps[None]:
+    yield from ()

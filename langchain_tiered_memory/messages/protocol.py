@@ -21,8 +21,10 @@ from langchain_core.messages import (
 )
 
 __all__ = [
+    "FACTS_SOURCE",
     "FUNCTION_PREFIX",
     "KINDS",
+    "RECALL_SOURCE",
     "SHRUNK_SOURCE",
     "SOURCE_KEY",
     "SUMMARY_SOURCE",
@@ -31,6 +33,7 @@ __all__ = [
     "call_ids",
     "calls_of_assistant",
     "error_result",
+    "is_inserted",
     "is_summary",
     "is_synthetic",
     "is_user_turn",
@@ -47,6 +50,10 @@ SOURCE_KEY: Final = "lc_source"
 SUMMARY_SOURCE: Final = "summarization"
 SYNTHETIC_SOURCE: Final = "synthetic_result"
 SHRUNK_SOURCE: Final = "shrunk_result"
+RECALL_SOURCE: Final = "recalled_episodes"
+FACTS_SOURCE: Final = "known_facts"
+_INSERTED: Final = frozenset({SUMMARY_SOURCE, SYNTHETIC_SOURCE, RECALL_SOURCE, FACTS_SOURCE})
+_UNSAID: Final = frozenset({SUMMARY_SOURCE, RECALL_SOURCE})
 
 FUNCTION_PREFIX: Final = "function:"
 """Stands before the name of a legacy `function_call`, which has no id of its own."""
@@ -193,9 +200,14 @@ def is_synthetic(message: BaseMessage) -> bool:
     return message.additional_kwargs.get(SOURCE_KEY) == SYNTHETIC_SOURCE
 
 
+def is_inserted(message: BaseMessage) -> bool:
+    """Whether a memory put this into a request: nobody said it, so it is never stored as something that was said."""
+    return message.additional_kwargs.get(SOURCE_KEY) in _INSERTED
+
+
 def is_user_turn(message: BaseMessage) -> bool:
-    """Whether a user said this: neither a tool result nor a summary in the user's role."""
-    return kind_of(message) == "user" and not is_summary(message)
+    """Whether a user said this: not a tool result, nor a summary or recalled memories in the user's role."""
+    return kind_of(message) == "user" and message.additional_kwargs.get(SOURCE_KEY) not in _UNSAID
 
 
 def opens_conversation(message: BaseMessage) -> bool:

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final, Literal, TypeAlias, cast, overload
-from weakref import WeakKeyDictionary
+from collections.abc import Sequence
+from typing import Any, Final, overload
 
-from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
-from langchain_core.prompt_values import PromptValue
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSerializable
 from pydantic import ConfigDict, field_validator
 
-from langchain_tiered_memory.errors import BudgetExceededError, ProtocolError
-from langchain_tiered_memory.messages._counting import CachingCounter
-from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
-from langchain_tiered_memory.messages.tail import Tail, Tails
-from langchain_tiered_memory.messages.tokens import (
-    EstimatingCounter,
-    ListCounter,
-    MessageFunctionCounter,
-    TiktokenCounter,
-    as_counter,
+from langchain_tiered_memory.errors import ProtocolError
+from langchain_tiered_memory.messages._trim_arguments import (
+    CounterLike,
+    MessagesInput,
+    MessageTypes,
+    Oversized,
+    Pin,
+    Size,
+    SplitterLike,
+    as_messages,
+    matcher_of,
+    one_of,
+    pinned_by,
+    size_of,
+    splitter_of,
 )
-from langchain_tiered_memory.messages.units import repair_messages
-from langchain_tiered_memory.messages.window import Limit, Matcher, Side, Window, choose, leading_system
-from langchain_tiered_memory.types import TokenCounter
+from langchain_tiered_memory.messages._trim_choosing import choose_window
+from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
+from langchain_tiered_memory.messages.window import Side, Window
 
-__all__ = ["MessageTrimmer", "trim_messages"]
+__all__ = ["CounterLike", "MessageTrimmer", "MessagesInput", "Oversized", "Pin", "Size", "trim_messages"]
 
-MessagesInput: TypeAlias = Iterable[MessageLikeRepresentation] | PromptValue
-MessageTypes: TypeAlias = str | type[BaseMessage] | Sequence[str | type[BaseMessage]]
-Size: TypeAlias = int | tuple[Literal["tokens", "messages", "rounds"], int]
-Pin: TypeAlias = Callable[[BaseMessage], bool] | Collection[str]
-Oversized: TypeAlias = Literal["shrink", "raise"]
-CounterLike: TypeAlias = Any
-"""Whatever `as_counter` takes."""
-SplitterLike: TypeAlias = Any
-"""A function from str to list[str], or a LangChain `TextSplitter`, whose package is not a dependency."""
-
-_UNITS: Final = ("tokens", "messages", "rounds")
-_TAILS: Final[WeakKeyDictionary[CachingCounter, Tails]] = WeakKeyDictionary()
-"""What each counter's conversations looked like when they were last trimmed."""
 _TIKTOKEN: Final = "tiktoken:"
 _ESTIMATE: Final = "estimate"
 
@@ -160,15 +149,15 @@ def trim_messages(
             tools=tools,
         )
     window = Window(
-        _one_of("strategy", strategy, ("last", "first")),
+        one_of("strategy", strategy, ("last", "first")),
         include_system,
-        _pinned(pin),
-        _matcher(start_on, strategy),
-        _matcher(end_on),
-        _splitter(text_splitter) if allow_partial else None,
-        _one_of("oversized", oversized, ("shrink", "raise")),
+        pinned_by(pin),
+        matcher_of(start_on, strategy),
+        matcher_of(end_on),
+        splitter_of(text_splitter) if allow_partial else None,
+        one_of("oversized", oversized, ("shrink", "raise")),
     )
-    return _trim(_as_messages(messages), window, _size(max_tokens), token_counter, tools)
+    return _trim(as_messages(messages), window, size_of(max_tokens), token_counter, tools)
 
 
 class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
@@ -207,7 +196,7 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     @field_validator("max_tokens")
     @classmethod
     def _check_size(cls, value: Any) -> Any:  # noqa: ANN401 -- what a caller passes
-        unit, size = _size(value)
+        unit, size = size_of(value)
         return size if isinstance(value, int) else (unit, size)
 
     @field_validator("token_counter")
@@ -273,227 +262,10 @@ def _trim(
 ) -> list[BaseMessage]:
     if not messages:
         return []
-    if not (kept := _choose(messages, window, size, token_counter, tools)):
+    if not (kept := choose_window(messages, window, size, token_counter, tools)):
         msg = (
             f"none of the {len(messages)} messages can be sent: they are results that answer no call in the list; "
             "pass them together with the assistant message that made the calls"
         )
         raise ProtocolError(msg)
     return kept
-
-
-def _choose(
-    messages: Sequence[BaseMessage],
-    window: Window,
-    size: tuple[str, int],
-    token_counter: CounterLike,
-    tools: Sequence[Any] | None,
-) -> list[BaseMessage]:
-    unit, limit = size
-    if unit == "rounds":
-        return choose(messages, window, Limit(limit, unit, _count_user_turns, is_user_turn))
-    if unit == "messages" or token_counter is len:
-        return choose(messages, window, Limit(limit, "messages", len, lambda _: 1))
-    # Asking for the method is a hundred times faster than asking whether it is a `TokenCounter`.
-    counter = token_counter if hasattr(token_counter, "count_message") else as_counter(token_counter)
-    if isinstance(counter, ListCounter):
-        return _trim_by_lists(messages, window, limit, counter, tools)
-    budget = _additive(counter, limit, tools)
-    if (
-        window.strategy == "last"
-        and window.pinned is None
-        and window.split is None
-        and isinstance(counter, CachingCounter)
-    ):
-        return _choose_incrementally(messages, window, budget, _tails_of(counter))
-    return choose(messages, window, budget)
-
-
-def _choose_incrementally(
-    messages: Sequence[BaseMessage], window: Window, limit: Limit, tails: Tails
-) -> list[BaseMessage]:
-    """What `choose` gives, for the price of the new messages if this conversation was trimmed before."""
-    lead = leading_system(messages) if window.include_system else []
-    tail = tails.take(messages)
-    if tail is not None and tail.is_of(messages) and tail.extend(messages):
-        room = limit.size - limit.fixed - sum(map(limit.cost_one, lead))
-        cut = tail.cut(room)
-        if cut is not None and _may_be_cut(messages, cut, window):
-            tail.forget_before(cut)
-            tails.put(tail)
-            return [*lead, *messages[cut:]]
-    kept = choose(messages, window, limit)
-    cut = len(messages) - len(kept) + len(lead)
-    if len(lead) < cut < len(messages) and messages[cut] is kept[len(lead)]:
-        start = next((index for index in range(cut - 1, -1, -1) if is_user_turn(messages[index])), None)
-        if start is not None:
-            tail = Tail(messages, start, limit.cost_one)
-            if tail.extend(messages):
-                tails.put(tail)
-    return kept
-
-
-def _may_be_cut(messages: Sequence[BaseMessage], cut: int, window: Window) -> bool:
-    start_on, end_on = window.start_on, window.end_on
-    return (start_on is None or start_on(messages[cut])) and (end_on is None or end_on(messages[-1]))
-
-
-def _tails_of(counter: CachingCounter) -> Tails:
-    tails = _TAILS.get(counter)
-    return tails if tails is not None else _TAILS.setdefault(counter, Tails())
-
-
-def _count_user_turns(messages: Sequence[BaseMessage]) -> int:
-    return sum(map(is_user_turn, messages))
-
-
-def _additive(counter: TokenCounter, limit: int, tools: Sequence[Any] | None) -> Limit:
-    # A bare function has no cache of its own.
-    uncached = isinstance(counter, MessageFunctionCounter)
-    count = _remembered(counter.count_message) if uncached else counter.count_message
-    fixed = counter.request_overhead + (counter.count_tools(tools) if tools else 0)
-    return Limit(limit, "tokens", lambda messages: sum(map(count, messages)), count, fixed)
-
-
-def _remembered(count: Callable[[BaseMessage], int]) -> Callable[[BaseMessage], int]:
-    """The function, asked once for each message of one trim."""
-    known: dict[int, tuple[int, BaseMessage]] = {}
-
-    def remembered(message: BaseMessage) -> int:
-        if id(message) not in known:
-            known[id(message)] = (count(message), message)  # held, so that its id stays its own
-        return known[id(message)][0]
-
-    return remembered
-
-
-def _trim_by_lists(
-    messages: Sequence[BaseMessage], window: Window, limit: int, counter: ListCounter, tools: Sequence[Any] | None
-) -> list[BaseMessage]:
-    """Trim by a counter that must see whole lists: all that it sees are in order and valid."""
-
-    def chosen(room: int) -> list[BaseMessage]:
-        return choose(messages, window, Limit(room, "tokens", cost, lambda message: cost((message,))))
-
-    def excess(request: list[BaseMessage]) -> int:
-        return counter.count(request, tools=tools) - limit
-
-    if excess(whole := repair_messages(messages)) <= 0:
-        return choose(whole, window, Limit(0, "tokens", lambda _: 0, lambda _: 0))
-    cost = _Marginal(counter, messages, tools)
-    room, step, least = limit, 1, False
-    while True:
-        try:
-            request = chosen(room)
-        except BudgetExceededError as error:  # so says the sum of the parts; the whole may be less
-            room, least = error.needed, True
-            continue
-        if (over := excess(request)) <= 0:
-            return request
-        if least:
-            names = ", ".join(f"{message.type} message {message.id or ''}".rstrip() for message in request)
-            what = f"what may not be dropped ({names})"
-            raise BudgetExceededError.of(what, needed=limit + over, limit=limit)
-        room, step = room - step * over, 2 * step
-
-
-class _Marginal:
-    """What a unit adds to a request, by a counter whose every answer holds all that a request costs anyway.
-
-    An assistant's unit is counted behind the user turn before it, any other message before the next user turn.
-    """
-
-    def __init__(self, counter: ListCounter, messages: Sequence[BaseMessage], tools: Sequence[Any] | None) -> None:
-        self._counter = counter
-        self._messages = messages
-        self._tools = tools
-        self._users = [index for index, message in enumerate(messages) if is_user_turn(message)]
-        self._places = {id(message): index for index, message in enumerate(messages)}
-        self._known: dict[tuple[int, ...], tuple[int, tuple[BaseMessage, ...]]] = {}
-
-    def __call__(self, messages: Sequence[BaseMessage]) -> int:
-        place = self._places.get(id(messages[0]))
-        if place is None or not self._users or place == self._users[-1]:
-            return self._count(*messages)
-        before, after = bisect_left(self._users, place), bisect_right(self._users, place)
-        if after == len(self._users) or (before and kind_of(messages[0]) == "assistant"):
-            anchor = self._messages[self._users[before - 1]]
-            request = (anchor, *messages)
-        else:
-            anchor = self._messages[self._users[after]]
-            request = (*messages, anchor)
-        return max(0, self._count(*request) - self._count(anchor))
-
-    def _count(self, *messages: BaseMessage) -> int:
-        key = tuple(map(id, messages))
-        if key not in self._known:
-            count = self._counter.count(list(messages), tools=self._tools)
-            self._known[key] = (count, messages)  # held, so that their ids stay their own
-        return self._known[key][0]
-
-
-def _as_messages(messages: MessagesInput) -> Sequence[BaseMessage]:
-    """The messages; a list is not read through, so that a trim need not look at all of a long history."""
-    if isinstance(messages, PromptValue):
-        return messages.to_messages()
-    if (
-        isinstance(messages, list)
-        and messages
-        and isinstance(messages[0], BaseMessage)
-        and isinstance(messages[-1], BaseMessage)
-    ):
-        return messages
-    return convert_to_messages(messages)
-
-
-def _size(max_tokens: Any) -> tuple[str, int]:  # noqa: ANN401 -- what a caller passes
-    unit, size = ("tokens", max_tokens)
-    if isinstance(max_tokens, list | tuple) and len(max_tokens) == len(("unit", "size")):
-        unit, size = max_tokens
-    if unit not in _UNITS or not isinstance(size, int) or isinstance(size, bool) or size < 0:
-        msg = (
-            f"max_tokens={max_tokens!r} is no budget: give a number of tokens from 0 up, "
-            "or ('tokens', n), ('messages', n) or ('rounds', n)"
-        )
-        raise ValueError(msg)
-    return unit, size
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> Any:  # noqa: ANN401 -- the value checked
-    if value not in allowed:
-        msg = f"{name}={value!r} is not known: use {' or '.join(map(repr, allowed))}"
-        raise ValueError(msg)
-    return value
-
-
-def _pinned(pin: Pin | None) -> Matcher | None:
-    if pin is None or callable(pin):
-        return pin
-    ids = frozenset([pin] if isinstance(pin, str) else pin)
-    return (lambda message: message.id in ids) if ids else None
-
-
-def _matcher(types: MessageTypes | None, strategy: Side = "last") -> Matcher | None:
-    if not types:
-        return None
-    if strategy == "first":
-        msg = "start_on parameter is only valid with strategy='last'"
-        raise ValueError(msg)
-    listed = [types] if isinstance(types, str | type) else types
-    names = frozenset(one for one in listed if isinstance(one, str))
-    classes = tuple(one for one in listed if isinstance(one, type))
-    return lambda message: message.type in names or isinstance(message, classes)
-
-
-def _splitter(text_splitter: SplitterLike) -> Callable[[str], list[str]]:
-    if text_splitter is None:
-        return _split_lines
-    split: Any = getattr(text_splitter, "split_text", text_splitter)
-    if not callable(split):
-        msg = f"text_splitter={text_splitter!r} splits nothing: give a function from str to list[str] or a TextSplitter"
-        raise ValueError(msg)  # noqa: TRY004 -- langchain_core has it a ValueError
-    return cast("Callable[[str], list[str]]", split)
-
-
-def _split_lines(text: str) -> list[str]:
-    return text.splitlines(keepends=True)

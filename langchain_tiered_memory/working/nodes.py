@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -120,17 +120,19 @@ def merge_spans(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 def encode_node(node: SummaryNode) -> str:
     """Write a node as JSON text."""
-    fields: dict[str, Any] = {
+    written: dict[str, Any] = {
         "level": node.level,
         "spans": node.spans,
         "text": node.text,
         "tokens": node.tokens,
         "created_at": micros_of(node.created_at),
         "content_hash": node.content_hash,
-        "constraints": [asdict(constraint) for constraint in node.constraints],
+        "constraints": [
+            {one.name: getattr(constraint, one.name) for one in fields(constraint)} for constraint in node.constraints
+        ],
         "handed_on": node.handed_on,
     }
-    return json.dumps(fields, separators=(",", ":"))  # ASCII, so that lone surrogates are no trouble
+    return json.dumps(written, separators=(",", ":"))  # ASCII, so that lone surrogates are no trouble
 
 
 def decode_node(session_id: str, number: int, text: str) -> SummaryNode:
@@ -143,17 +145,17 @@ def decode_node(session_id: str, number: int, text: str) -> SummaryNode:
     from langchain_tiered_memory.working.constraints import Constraint  # noqa: PLC0415
 
     try:
-        fields = json.loads(text)
+        read = json.loads(text)
         node = SummaryNode(
-            level=int(fields["level"]),
-            spans=tuple((int(first), int(last)) for first, last in fields["spans"]),
-            text=str(fields["text"]),
-            tokens=int(fields["tokens"]),
-            created_at=from_micros(int(fields["created_at"])),
-            constraints=tuple(Constraint(**constraint) for constraint in fields["constraints"]),
-            handed_on=bool(fields["handed_on"]),
+            level=int(read["level"]),
+            spans=tuple((int(first), int(last)) for first, last in read["spans"]),
+            text=str(read["text"]),
+            tokens=int(read["tokens"]),
+            created_at=from_micros(int(read["created_at"])),
+            constraints=tuple(Constraint(**constraint) for constraint in read["constraints"]),
+            handed_on=bool(read["handed_on"]),
         )
-        problem = "" if node.content_hash == fields["content_hash"] else "its text does not match its hash"
+        problem = "" if node.content_hash == read["content_hash"] else "its text does not match its hash"
     except (ValueError, TypeError, KeyError) as error:
         raise _unreadable(session_id, number, repr(error)) from error
     if problem:

@@ -99,7 +99,7 @@ class Summarizer(ABC):
             return _in_thread(lambda: self._run(request, config), self._timeout)
         except TimeoutError as error:
             raise self._late(error) from error
-        except Exception as error:
+        except Exception as error:  # whatever a user's model or function raises is one thing to the memory
             raise _failed(error) from error
 
     async def arun(self, request: Request, config: RunnableConfig) -> Answer:
@@ -109,7 +109,7 @@ class Summarizer(ABC):
                 return await self._arun(request, config)
         except TimeoutError as error:
             raise self._late(error) from error
-        except Exception as error:
+        except Exception as error:  # whatever a user's model or function raises is one thing to the memory
             raise _failed(error) from error
 
     def overhead(self, count: Callable[[str], int]) -> int:  # noqa: ARG002  # a function reads nothing else
@@ -152,9 +152,15 @@ class ModelSummarizer(Summarizer):
         self._model = model
         self._prompt = prompt
         self._prefixes = prefixes
+        self._overhead: int | None = None
 
     def overhead(self, count: Callable[[str], int]) -> int:
-        """Tokens of the longest prompt, and of the tags around the material."""
+        """Tokens of the longest prompt, and of the tags around the material; counted once."""
+        if self._overhead is None:
+            self._overhead = self._longest(count)
+        return self._overhead
+
+    def _longest(self, count: Callable[[str], int]) -> int:
         request = Request("-", (HumanMessage("-"),), 10_000, "en")
         prompts = [self._messages(request), self._messages(replace(request, language="zh"))]
         return max(sum(count(str(message.content)) + 8 for message in messages) for messages in prompts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
@@ -11,6 +12,11 @@ from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messag
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSerializable
+from langchain_core.runnables.config import (
+    ensure_config,
+    get_callback_manager_for_config,
+    var_child_runnable_config,
+)
 from pydantic import ConfigDict, PrivateAttr
 
 from langchain_tiered_memory._driving import Steps, adrive, drive
@@ -29,9 +35,22 @@ from langchain_tiered_memory.working.records import check_session_id
 from langchain_tiered_memory.working.summarizers import SummarizerLike, internal_config
 from langchain_tiered_memory.working.wording.sentences import Language
 
-__all__ = ["SummaryMemory"]
+__all__ = ["SummaryMemory", "View"]
 
 _EXTRACTIVE: Final = "extractive"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown of a session.
+
+    Attributes:
+        messages: The system messages, the summary and the recent rounds.
+        first: The number in the log of the oldest message that stands in it verbatim; `None` for a list without one.
+    """
+
+    messages: list[BaseMessage]
+    first: int | None = None
 
 
 class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
@@ -56,6 +75,11 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     `invoke` takes the conversation so far. With a session (`session_id`, or `configurable["session_id"]` of a call,
     which goes first) what the log lacks of it is appended: by id, and by position and content where ids are missing.
     An empty list shows the session as it is. Without a session it is one pass over the list, and nothing is remembered.
+
+    What was said stays as it was said first. A message with an id is known by it, whatever it says later. Of a list
+    without ids the first and the last 16 messages that are known are compared: with what differs there a new
+    continuation begins, and a change further in the middle is not seen. A `RemoveMessage` takes a message out of the
+    view until a summary has taken its place; after that it is too late, and a `RemovalTooLate` event says so.
 
     A summarizer that fails changes nothing: a deterministic trim keeps the budget, an event says why, and the next try
     waits, each time twice as long. After `fallback_after` failures in a row the fallback writes in its stead, until the
@@ -198,6 +222,32 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
         """The log that holds the messages and nodes: the one that was given, or this object's own."""
         return self._log
 
+    def steps_within(
+        self,
+        messages: Sequence[BaseMessage],
+        session_id: str | None,
+        config: Callable[[], RunnableConfig],
+        *,
+        room: int,
+        log: MessageLog | None = None,
+    ) -> Steps[View]:
+        """The algorithm of a call for whoever has a budget and a driver of their own, such as an assembler.
+
+        Args:
+            messages: The conversation so far, or what of it is new.
+            session_id: The session; `None` for one pass over the list.
+            config: Gives the configuration of a summarizer's runs, where there is one.
+            room: Tokens that the view may take, if that is less than its own budget.
+            log: Holds the session instead of the memory's own log.
+        """
+        compactor = Compactor(self._settings.within(room), config)
+        if session_id is None:
+            return View((yield from compactor.of_list(messages)))
+        sessions = self._sessions if log is None else Sessions()
+        view = yield from compactor.of_session(log or self._log, session_id, messages, sessions)
+        session = sessions.get(session_id)
+        return View(view, None if session is None else session.first_in(view))
+
     # --- running ------------------------------------------------------------------------------------------------------
 
     def invoke(
@@ -221,6 +271,9 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
             MemoryStoreError: The log could not be read or written.
             ValueError: A log was given and no session.
         """
+        unheard = _unheard(config)
+        if unheard is not None:
+            return drive(self._steps(input, unheard, None))
         return self._call_with_config(_INNER[0], input, config, memory=self)
 
     async def ainvoke(
@@ -230,16 +283,21 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
         **kwargs: Any,  # noqa: ANN401, ARG002  # a Runnable takes them
     ) -> list[BaseMessage]:
         """`invoke`, awaited."""
+        unheard = _unheard(config)
+        if unheard is not None:
+            return await adrive(self._steps(input, unheard, None))
         return await self._acall_with_config(_INNER[1], input, config, memory=self)
 
     def _steps(
         self,
         messages: MessagesInput,
         config: RunnableConfig,
-        run_manager: CallbackManagerForChainRun | AsyncCallbackManagerForChainRun,
+        run_manager: CallbackManagerForChainRun | AsyncCallbackManagerForChainRun | None,
     ) -> Steps[list[BaseMessage]]:
         """The algorithm of one call, for a driver."""
-        compactor = Compactor(self._settings, internal_config(run_manager.get_child()))
+        compactor = Compactor(
+            self._settings, lambda: internal_config(run_manager.get_child() if run_manager is not None else None)
+        )
         said = _as_messages(messages)
         session_id = config.get("configurable", {}).get("session_id") or self.session_id
         if session_id is not None:
@@ -271,6 +329,18 @@ async def _ainvoke(
 _INNER: Final[tuple[Any, Any]] = (_invoke, _ainvoke)
 for _function in _INNER:
     _function.__signature__ = inspect.signature(_function)
+
+
+def _unheard(config: RunnableConfig | None) -> RunnableConfig | None:
+    """The whole configuration of a call of which no callback and no tracer would learn; `None` where one would.
+
+    To keep the books of a run takes longer than what a call does between two compactions.
+    """
+    whole = ensure_config(config)
+    around = (var_child_runnable_config.get() or {}).get("callbacks")
+    heard = getattr(around, "handlers", around) or get_callback_manager_for_config(whole).handlers
+    return None if heard else whole
+
 
 _NOT_SETTINGS: Final = ("name", "log", "session_id")
 

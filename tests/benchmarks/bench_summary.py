@@ -5,8 +5,9 @@ Run by `make bench`, or alone: `PYTHONPATH=tests .venv/bin/python tests/benchmar
 Every contender sees the same conversation before each call of the model, counts with the same counter and has its
 summaries written by the same scripted model, whose time is not counted. The model writes 0.1 of the budget, or two
 thirds of the tokens that its instructions allow where they name a number. Tokens of a request that stand in the prefix
-it shares with the request before cost 0.1, all others 1.0, the summarizer's input and output included. ROUNDS below
-1,000 is for a quick look: the targets are set for 1,000.
+it shares with the request before to the same model cost 0.1, all others 1.0, be it the conversation's model that reads
+them or the summarizer; what the summarizer writes costs 1.0. ROUNDS below 1,000 is for a quick look: the targets are
+those of 1,000.
 """
 
 from __future__ import annotations
@@ -55,9 +56,11 @@ RECENT = 400
 """Messages that can still be in a window of 8,000 tokens, with much to spare."""
 PLANTED = (*RULES_EN[::4][:15], *VALUES_EN[::2], *VALUES_EN[1:2], *RULES_ZH[::2][:15], *VALUES_ZH[:15])
 ALLOWED = re.compile(r"(?:at most|不超过) (\d+) (?:tokens|个 token)")
-OURS = "SummaryMemory, from full to half"
-FULL = {"trigger": ("fraction", 1.0)}
-"""The targets are those of compaction from the whole budget; the default starts at 0.8 of it, to leave room."""
+HALF = {"trigger": ("fraction", 1.0)}
+"""Compaction from the whole budget down to half; the default starts at 0.8 of it, to leave room."""
+OURS = "SummaryMemory, thrifty"
+THRIFTY = {"trigger": ("fraction", 0.98), "keep": ("rounds", 1), "summary_share": 0.08, "constraint_share": 0.04}
+"""What the targets are held to: it compacts seldom and keeps little, since all that is kept is read anew as often."""
 COUNTER = default_counter()
 
 
@@ -73,8 +76,10 @@ class Scripted(BaseChatModel):
     seconds: float = 0.0
     now: int = 0
     read: int = 0
+    reused: int = 0
     written: int = 0
     prompts: list[tuple[int, str]] = Field(default_factory=list)
+    before: list[BaseMessage] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
@@ -93,6 +98,8 @@ class Scripted(BaseChatModel):
         text = "\n".join(str(message.text) for message in messages)
         self.prompts.append((self.now, text))
         self.read += tokens_of(messages)
+        self.reused += shared_prefix(self.before, messages)
+        self.before = messages
         allowed = ALLOWED.search(text)
         words = int(2 / 3 * int(allowed[1])) if allowed else self.length
         answer = " ".join(Random(len(self.prompts)).choices(_WORDS, k=words)).capitalize() + "."
@@ -238,6 +245,7 @@ class Run:
     largest: int = 0
     own_seconds: float = 0.0
     read: int = 0
+    reused: int = 0
     written: int = 0
     calls: int = 0
     evicted: int = 0
@@ -248,7 +256,8 @@ class Run:
 
     @property
     def cost(self) -> float:
-        return self.prompts - self.shared + CACHED_PRICE * self.shared + self.read + self.written
+        cached = self.shared + self.reused
+        return self.prompts + self.read - cached + CACHED_PRICE * cached + self.written
 
     @property
     def ratio(self) -> float:
@@ -273,6 +282,7 @@ def run(name: str, contender: Contender, said: list[BaseMessage]) -> Run:
         before = view
     result.view = before
     result.calls, result.read, result.written = len(model.prompts), model.read, model.written
+    result.reused = model.reused
     stays = {message.id for message in before}
     gone = [
         message for message in said[: model_calls(said)[-1]] if message.type != "system" and message.id not in stays
@@ -322,7 +332,8 @@ def contenders(budget: int) -> list[tuple[str, type[Contender], dict[str, Any]]]
     return [
         ("trim_messages every turn", Trimmed, {}),
         ("SummaryMemory, defaults", Ours, {}),
-        (OURS, Ours, FULL),
+        ("SummaryMemory, from full to half", Ours, HALF),
+        (OURS, Ours, THRIFTY),
         ("SummarizationMiddleware, 20 kept", Middleware, {}),
         (
             "SummarizationMiddleware, tuned",
@@ -354,6 +365,7 @@ def side_by_side(budget: int, said: list[BaseMessage], rounds: int) -> bool:
             f"{one.read:>11,}{one.ratio:>9.2f}{one.never_shown:>8,}{one.shown_twice:>7,}{one.own_seconds:>8.2f}",
             flush=True,
         )
+    parts_of_cost(runs)
     ours, trimmed = runs[OURS], runs["trim_messages every turn"]
     others = min(one.cost for name, one in runs.items() if not name.startswith("SummaryMemory"))
     print(f"  of these, {OURS}:")
@@ -380,6 +392,17 @@ def side_by_side(budget: int, said: list[BaseMessage], rounds: int) -> bool:
     return met & row("own CPU ms per round", each, f"<= {OWN_MILLISECONDS:.0f}", each <= OWN_MILLISECONDS)
 
 
+def parts_of_cost(runs: dict[str, Run]) -> None:
+    """What the cost of each contender is made of, so that none is cheap for a reason that does not show."""
+    print(f"  {'cost is made of':<34}{'fresh':>11}{'cached':>11}{'read fresh':>12}{'read cached':>12}{'written':>11}")
+    for name, one in runs.items():
+        print(
+            f"  {name:<34}{one.prompts - one.shared:>11,}{CACHED_PRICE * one.shared:>11,.0f}"
+            f"{one.read - one.reused:>12,}{CACHED_PRICE * one.reused:>12,.0f}{one.written:>11,}",
+            flush=True,
+        )
+
+
 def by_length(rounds: int) -> bool:
     """What a round costs as the history grows."""
     print(f"\nOwn CPU milliseconds per round behind so many rounds at a budget of 2,000, mean of {AT_EACH_LENGTH}")
@@ -387,16 +410,18 @@ def by_length(rounds: int) -> bool:
     for length in (length for length in LENGTHS if length <= max(rounds, LENGTHS[0]) or rounds >= ROUNDS):
         said = with_ids(conversation(length + AT_EACH_LENGTH))
         starts = [place for place, message in enumerate(said) if isinstance(message, HumanMessage)]
-        ours = Ours(2_000, **FULL)
-        ours.update(said[: starts[length]], [])
-        others, start, own = ours.model.seconds, starts[length], 0.0
-        for end in (end for end in model_calls(said) if end > start):
-            upto = said[:end]
-            begun = time.process_time()
-            ours.update(upto, [])
-            own += time.process_time() - begun
-        each = (own - (ours.model.seconds - others)) * 1_000 / AT_EACH_LENGTH
-        met &= row(f"{length:,} rounds", each, f"<= {OWN_MILLISECONDS:.0f}", each <= OWN_MILLISECONDS)
+        for anew in (False, True):
+            ours = Ours(2_000, **THRIFTY)
+            ours.update(said[: starts[length]], [])
+            others, start, own = ours.model.seconds, starts[length], 0.0
+            for end in (end for end in model_calls(said) if end > start):
+                upto = [message.model_copy() for message in said[:end]] if anew else said[:end]
+                begun = time.process_time()
+                ours.update(upto, [])
+                own += time.process_time() - begun
+            each = (own - (ours.model.seconds - others)) * 1_000 / AT_EACH_LENGTH
+            name = f"{length:,} rounds" + (", each time as new objects" if anew else "")
+            met &= row(name, each, f"<= {OWN_MILLISECONDS:.0f}", each <= OWN_MILLISECONDS)
     return met
 
 
@@ -411,7 +436,7 @@ def planted_survive(rounds: int) -> bool:
     said = [SystemMessage("You help travellers.", id="m0"), *said[1:]]
     met = True
     for name, settings in (("extractive summarizer", {"summarizer": None}), ("model that drops them all", {})):
-        ours = Ours(2_000, **FULL | settings)
+        ours = Ours(2_000, **THRIFTY | settings)
         view = run(name, ours, said).view
         handed = [event.text for event in ours.seen.events if isinstance(event, EpisodeHandedOn)]
         in_view = "\n".join(str(message.text) for message in view)

@@ -20,6 +20,7 @@ from langchain_tiered_memory.events import (
     EventData,
     MemoryCallbackHandler,
     MemoryEvent,
+    RemovalTooLate,
     SummaryLeftOut,
     ViewCut,
     aemit,
@@ -47,6 +48,7 @@ EVENTS = [
     CompactionSuperseded(session_id="s", messages=3),
     EpisodeHandedOn(session_id="s", text="> a rule", first=1, last=9, constraints=("a rule",), created_at=NOW),
     SummaryLeftOut(session_id="s", needed=50, limit=10),
+    RemovalTooLate(session_id="s", message_ids=("m1", "m2")),
 ]
 
 
@@ -124,7 +126,7 @@ def test_events_are_data_that_nobody_changes():
 
 
 def test_a_compaction_says_what_it_saved():
-    assert COMPACTED.describe() == "session 's': context compacted: 6500 -> 2100 tokens (68% saved), 35 messages"
+    assert COMPACTED.describe() == "session 's': context compacted: 6500 -> 2100 tokens (67 % saved), 35 messages"
     assert round(COMPACTED.saved, 2) == 0.68
 
 

@@ -7,7 +7,7 @@ leaves the old view or the new one.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from langchain_core.messages import BaseMessage
@@ -21,6 +21,7 @@ from langchain_tiered_memory.events import (
     CompactionSuperseded,
     EpisodeHandedOn,
     MemoryEvent,
+    RemovalTooLate,
 )
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.units import repair_messages
@@ -33,9 +34,9 @@ from langchain_tiered_memory.working.compacting.writing import Writer
 from langchain_tiered_memory.working.compaction import plan_eviction, plan_handoff, plan_merge
 from langchain_tiered_memory.working.constraints import (
     Constraint,
+    find_constraints,
     fit_constraints,
     merge_constraints,
-    missing_constraints,
     render_constraints,
 )
 from langchain_tiered_memory.working.log import MessageLog
@@ -74,10 +75,10 @@ class Compactor:
 
     Args:
         settings: What the memory was told.
-        config: The configuration of the summarizer's runs.
+        config: Gives the configuration of the summarizer's runs, once there is one.
     """
 
-    def __init__(self, settings: Settings, config: RunnableConfig) -> None:
+    def __init__(self, settings: Settings, config: Callable[[], RunnableConfig]) -> None:
         self._settings = settings
         self._config = config
         self._showing = Showing(settings)
@@ -94,8 +95,11 @@ class Compactor:
         leading = tuple(message for message in leading if not is_summary(message))
         known = sessions.get(session_id)
         session = yield from Session.read(log, session_id) if known is None else known.refreshed(log)
+        known_to = session.version
         session = yield from session.appended(log, leading, rest)
         sessions.put(session)
+        if late := (yield from session.late_removals(log, known_to)):
+            yield self._tell(RemovalTooLate(session_id=session_id, message_ids=tuple(late)))
         leading = leading or session.leading
         session = yield from self._compacted(log, self._showing.rendered(session), leading)
         sessions.put(session)
@@ -135,12 +139,12 @@ class Compactor:
         leaving = [shown[position] for position in plan.leaving]
         work = _Work(leading, before.tokens, frozenset(shown[position][0] for position in plan.kept))
         if not settings.breaker.is_open(session.session_id, settings.clock()):
-            writer = Writer(settings.summarizer, settings.window, settings.meter, self._config)
+            writer = Writer(settings.summarizer, settings.window, settings.meter, self._config())
             session = yield from self._summarised(log, session, leaving, writer, work)
         if work.settled or settings.fallback is None:
             return session
         if settings.breaker.failures(session.session_id) >= settings.fallback_after:
-            writer = Writer(settings.fallback, None, settings.meter, self._config)
+            writer = Writer(settings.fallback, None, settings.meter, self._config())
             work = replace(work, removed=[], fallback=True)
             left = [one for one in leaving if one in session.tail]
             session = yield from self._summarised(log, session, left, writer, work)
@@ -236,17 +240,20 @@ class Compactor:
     ) -> tuple[tuple[Constraint, ...], list[Constraint]]:
         """What must survive from now on, and what its share can't hold."""
         settings = self._settings
-        found = [
-            constraint if constraint.number is not None else replace(constraint, number=number)
-            for number, message in some
-            for constraint in settings.detector(message)
-        ]
+        found = [constraint for number, message in some for constraint in self._found(number, message)]
         merged = merge_constraints(known, found)
-        missing = missing_constraints(merged, "\n\n".join(texts))
+        missing = self._showing.missing(merged, "\n\n".join(texts))
         language = self._showing.language(texts, merged)
-        _, over = fit_constraints(missing, settings.shares.constraints, settings.meter.text, language=language)
+        _, over = fit_constraints(missing, settings.shares.constraints, settings.meter.line, language=language)
         gone = set(map(id, over))  # comparing them by value would take longer than finding them
         return tuple(constraint for constraint in merged if id(constraint) not in gone), over
+
+    def _found(self, number: int, message: BaseMessage) -> Sequence[Constraint]:
+        """The constraints and exact values of a message, with its number."""
+        if self._settings.detector is find_constraints:
+            return find_constraints(message, number=number)
+        found = self._settings.detector(message)
+        return [one if one.number is not None else replace(one, number=number) for one in found]
 
     # --- what is told -------------------------------------------------------------------------------------------------
 

@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.messages.protocol import kind_of
 
-__all__ = ["behind", "beyond", "same_message"]
+__all__ = ["Edges", "behind", "beyond", "same_message"]
 
 _EDGE: Final = 16
 """Messages that are compared at either end."""
+_EXTRAS: Final = ("name", "tool_calls", "tool_call_id", "role")
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """What is remembered of a list to see later whether another one has only grown from it: its two ends.
+
+    A list that agrees with both has grown. To compare everything at each call would make a call cost as much as the
+    history is long, and to hold everything would keep alive what the caller has let go. What was changed further in
+    the middle is not seen: the log keeps what was said first.
+
+    Attributes:
+        size: How many messages the list had.
+        start: Its first messages.
+        end: Its last ones.
+    """
+
+    size: int = 0
+    start: Sequence[BaseMessage] = ()
+    end: Sequence[BaseMessage] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[BaseMessage]) -> Self:
+        """The edges of a list."""
+        return cls(len(messages), messages[:_EDGE], messages[-_EDGE:])
+
+    def behind(self, rest: Sequence[BaseMessage]) -> Sequence[BaseMessage] | None:
+        """What of another list comes behind this one; `None` where it is not this one, grown."""
+        if not self.size or len(rest) < self.size:
+            return None
+        end = rest[self.size - len(self.end) : self.size]
+        grown = all(map(same_message, rest, self.start)) and all(map(same_message, end, self.end))
+        return rest[self.size :] if grown else None
 
 
 def behind(rest: Sequence[BaseMessage], known: Sequence[BaseMessage]) -> Sequence[BaseMessage] | None:
-    """What of a list comes behind the messages that are known; `None` where it does not begin with them.
-
-    A list that agrees with what is known at its beginning and at the end of it has only grown: to compare everything
-    at each call would make a call cost as much as the history is long.
-    """
+    """What of a list comes behind the messages that are known; `None` where it does not begin with them."""
     size = min(len(known), len(rest))
-    places = range(size) if size <= 2 * _EDGE else (*range(_EDGE), *range(size - _EDGE, size))
-    return rest[size:] if all(same_message(rest[place], known[place]) for place in places) else None
+    return Edges.of(known[:size]).behind(rest) if size else rest
 
 
 def beyond(rest: Sequence[BaseMessage], order: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
@@ -45,10 +74,14 @@ def same_message(message: BaseMessage, known: BaseMessage | None) -> bool:
         return False
     if message.id and known.id:
         return message.id == known.id
+    # From their dictionaries, since pydantic takes its time to say that a message has no such field.
+    one, other = message.__dict__, known.__dict__
     return (
-        message.content == known.content and kind_of(message) == kind_of(known) and _extras(message) == _extras(known)
+        message.content == known.content
+        and (type(message) is type(known) or kind_of(message) == kind_of(known))
+        and all(_said(one, name) == _said(other, name) for name in _EXTRAS)
     )
 
 
-def _extras(message: BaseMessage) -> tuple[Any, ...]:
-    return tuple(getattr(message, name, None) or None for name in ("name", "tool_calls", "tool_call_id", "role"))
+def _said(fields: dict[str, Any], name: str) -> Any:  # noqa: ANN401  # whatever a message holds there
+    return fields.get(name) or None

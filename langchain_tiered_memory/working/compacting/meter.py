@@ -12,6 +12,8 @@ from langchain_tiered_memory.messages.transcript import to_text
 
 __all__ = ["Meter"]
 
+_LINES: Final = 4_096
+"""Lines whose counts are held; most lines of a block of constraints stand in the next one too."""
 _REMEMBERED: Final = 10_000
 """Messages whose counts by a user's own function are held; a `TokenCounter` has a cache of its own."""
 
@@ -31,6 +33,7 @@ class Meter:
         self._tools = list(tools or ())
         self._fixed: int | None = None
         self._known: dict[int, tuple[int, BaseMessage]] = {}
+        self._lines: dict[str, int] = {}
 
     @property
     def additive(self) -> bool:
@@ -43,6 +46,11 @@ class Meter:
         if self._fixed is None:
             self._fixed = self.counter.request_overhead + self.counter.count_tools(self._tools)
         return self._fixed
+
+    @property
+    def tools(self) -> int:
+        """What the tools take."""
+        return self.fixed - self.counter.request_overhead
 
     def view(self, messages: Sequence[BaseMessage]) -> int:
         """What a request with these messages takes."""
@@ -73,6 +81,15 @@ class Meter:
         if isinstance(self.counter, ListCounter | MessageFunctionCounter):
             return self._by_function(HumanMessage(text)) - self._by_function(HumanMessage(""))
         return self.counter.count_text(text)
+
+    def line(self, text: str) -> int:
+        """`text`, remembered."""
+        known = self._lines.get(text)
+        if known is None:
+            if len(self._lines) >= _LINES:
+                self._lines.clear()
+            known = self._lines[text] = self.text(text)
+        return known
 
     def _by_function(self, message: BaseMessage) -> int:
         if isinstance(self.counter, ListCounter):

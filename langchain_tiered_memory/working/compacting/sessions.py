@@ -18,8 +18,9 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langchain_tiered_memory._driving import Call
 from langchain_tiered_memory.errors import VersionConflictError
-from langchain_tiered_memory.messages.protocol import is_summary, is_synthetic, kind_of
-from langchain_tiered_memory.working.compacting.matching import behind, beyond, same_message
+from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
+from langchain_tiered_memory.working.compacting.known import KnownIds
+from langchain_tiered_memory.working.compacting.matching import Edges, behind, beyond, same_message
 from langchain_tiered_memory.working.constraints import Constraint
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
 from langchain_tiered_memory.working.nodes import SummaryNode, live_nodes, merge_spans
@@ -40,12 +41,14 @@ class Rendered:
     """The summary of a session as it stands in the view.
 
     Attributes:
-        text: What the message says; "" where there is no summary.
+        message: The message; `None` where there is no summary.
+        text: What it says.
         body: What stands in it as data.
         tokens: What its message takes.
         quoted: How many constraints and exact values are quoted below the summaries.
     """
 
+    message: BaseMessage | None = None
     text: str = ""
     body: str = ""
     tokens: int = 0
@@ -58,10 +61,12 @@ class Notes:
 
     Attributes:
         costs: The tokens of its messages by their numbers, as far as they were asked for.
+        spent: The tokens of all its messages up to a number, and that number.
         sound_before: The number of a user turn before which nothing had to be repaired; 0 for none.
     """
 
     costs: dict[int, int] = field(default_factory=dict)
+    spent: tuple[int, int] = (0, 0)
     sound_before: int = 0
 
 
@@ -82,11 +87,13 @@ class Session:
         constraints: What must survive verbatim.
         rendered: The summary as it stands in the view, once it has been rendered.
         tail: The messages that no node stands for, without those in `leading`.
+        removing: Whether there is a RemoveMessage in the tail.
         seen: What the caller's list held behind its leading system messages, all of it in the log.
-        order: Everything behind the leading messages in the log's order, where it has been read.
+        order: Everything behind the leading messages in the log's order, where some of it can be told by its place
+            alone; `None` where ids tell, or where it has not been read.
         notes: What was found out about the tail, so that it need not be found out again.
-        ids: The numbers of messages by their ids; shared by the snapshots of a session, and only ever added to. What
-            has a number over `version` is not known to this one.
+        ids: The numbers of messages by their ids; shared by the snapshots of a session. What has a number over
+            `version` is not known to this one.
     """
 
     session_id: str
@@ -98,23 +105,24 @@ class Session:
     constraints: tuple[Constraint, ...] = ()
     rendered: Rendered | None = None
     tail: tuple[Numbered, ...] = ()
-    seen: Sequence[BaseMessage] = ()
+    removing: bool = False
+    seen: Edges = Edges()  # noqa: RUF009  # frozen, as the messages in it are to everybody here
     order: Sequence[BaseMessage] | None = ()
     notes: Notes = field(default_factory=Notes)
-    ids: dict[str, int] = field(default_factory=dict)
+    ids: KnownIds = field(default_factory=KnownIds)
 
     @classmethod
     def of_list(cls, messages: Sequence[BaseMessage], nodes: Iterable[SummaryNode]) -> Self:
         """A list that belongs to no session, and the summaries that stood at its start."""
         leading = leading_system(messages)
         tail = tuple(enumerate(messages[len(leading) :], start=len(leading) + 1))
-        return cls("", len(messages), leading=leading, nodes=tuple(nodes), tail=tail)
+        return cls("", len(messages), leading=leading, nodes=tuple(nodes), tail=tail, removing=_removing(tail))
 
     # --- the view -----------------------------------------------------------------------------------------------------
 
     def shown(self) -> list[Numbered]:
         """The messages of the tail that stand in the view: not those that a later RemoveMessage took away."""
-        if not any(isinstance(message, RemoveMessage) for _, message in self.tail):
+        if not self.removing:
             return list(self.tail)
         removed: set[str] = set()
         shown: list[Numbered] = []
@@ -128,10 +136,17 @@ class Session:
                 removed.add(str(message.id))
         return shown[::-1]
 
+    def first_in(self, view: Sequence[BaseMessage]) -> int | None:
+        """The number of the oldest message of the tail that stands in a view as it is."""
+        numbers = {id(message): number for number, message in self.tail}
+        return min((numbers[id(message)] for message in view if id(message) in numbers), default=None)
+
     @property
     def cleared(self) -> bool:
         """Whether everything before some message of the tail was removed, so that no summary of it may be shown."""
-        return any(isinstance(message, RemoveMessage) and message.id == _REMOVE_ALL for _, message in self.tail)
+        return self.removing and any(
+            isinstance(message, RemoveMessage) and message.id == _REMOVE_ALL for _, message in self.tail
+        )
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -161,15 +176,18 @@ class Session:
             newest = yield Call(log, "entries", (session_id, max(last, len(leading)) - 1, 1))
         if not newest:  # erased between two reads
             return cls(session_id)
+        tail = tuple((entry.number, entry.message) for entry in entries)
         session = cls(
             session_id,
             version=newest[-1].number,
             last=newest[-1].message,
             leading=leading,
-            tail=tuple((entry.number, entry.message) for entry in entries),
+            tail=tail,
+            removing=_removing(tail),
             order=None,
         )
-        session.ids.update((_key(entry.message), entry.number) for entry in entries)
+        session.ids.complete = False
+        session.ids.add((_key(entry.message), entry.number) for entry in entries)
         return session.with_nodes(records)
 
     def refreshed(self, log: MessageLog) -> Reading:
@@ -182,15 +200,15 @@ class Session:
         records: list[SummaryNode] = yield Call(log, "nodes", (self.session_id, self.nodes_version))
         return self.with_messages([entry.message for entry in entries]).with_nodes(records)
 
-    def with_messages(self, messages: Sequence[BaseMessage]) -> Session:
-        """The session with messages at its end."""
+    def with_messages(self, messages: Sequence[BaseMessage], seen: Edges | None = None) -> Session:
+        """The session with messages at its end, and what the caller's list now holds."""
         if not messages:
             return self
         leading = leading_system(messages) if self.version == len(self.leading) else ()
         rest = messages[len(leading) :]
-        for number, message in enumerate(messages, start=self.version + 1):
-            if message.id:
-                self.ids.setdefault(_key(message), number)
+        self.ids.add(
+            (_key(message), number) for number, message in enumerate(messages, start=self.version + 1) if message.id
+        )
         first = self.version + len(leading) + 1
         removing = any(isinstance(message, RemoveMessage) for message in rest)
         return replace(
@@ -201,8 +219,15 @@ class Session:
             rendered=None if removing else self.rendered,
             notes=Notes(self.notes.costs) if removing else self.notes,
             tail=(*self.tail, *enumerate(rest, start=first)),
-            order=None if self.order is None else [*self.order, *rest],
+            removing=self.removing or removing,
+            seen=self.seen if seen is None else seen,
+            order=self._order_with(rest),
         )
+
+    def _order_with(self, rest: Sequence[BaseMessage]) -> Sequence[BaseMessage] | None:
+        if self.order is None or (not self.order and all(message.id for message in rest)):
+            return None
+        return [*self.order, *rest]
 
     def with_nodes(self, records: Sequence[SummaryNode]) -> Session:
         """The session with nodes that were written to the log behind those it knows."""
@@ -217,6 +242,7 @@ class Session:
             constraints=records[-1].constraints,
             rendered=None,
             tail=tail,
+            removing=self.removing and _removing(tail),
             notes=Notes({number: self.notes.costs[number] for number, _ in tail if number in self.notes.costs}),
         )
 
@@ -231,46 +257,50 @@ class Session:
             rest: What follows them.
         """
         session = self
+        seen = Edges.of(rest)
         while True:
             session, fresh = yield from session._unknown(log, rest)
             # A prompt that is written anew for each call is not a part of the conversation; its first form is kept.
             new = [*leading, *fresh] if session.version == 0 else fresh
             if not new:
-                return replace(session, seen=rest)
+                return replace(session, seen=seen)
             try:
                 version: int = yield Call(log, "append", (session.session_id, new, session.version))
             except VersionConflictError:
                 session = yield from session.refreshed(log)
                 continue
             if version == session.version + len(new):
-                return replace(session.with_messages(new), seen=rest)
+                return session.with_messages(new, seen)
             # The log knew some of them (a RemoveMessage that came again), so it tells which number each has.
-            return replace((yield from session.refreshed(log)), seen=rest)
+            return replace((yield from session.refreshed(log)), seen=seen)
 
     def _unknown(
         self, log: MessageLog, rest: Sequence[BaseMessage]
     ) -> Generator[Call, Any, tuple[Session, list[BaseMessage]]]:
         """Which of a caller's messages the log does not have."""
         session = self
-        fresh = behind(rest, self.seen) if self.seen else None
+        fresh = self.seen.behind(rest)
         if fresh is None and self.order is not None:
             fresh = behind(rest, self.order)
         if fresh is None and all(message.id for message in rest):
-            if self.order is None and (strange := [str(message.id) for message in rest if not self._knows(message)]):
+            strange = () if self.ids.complete else [str(message.id) for message in rest if not self._knows(message)]
+            if strange:
                 stored: set[str] = yield Call(log, "stored_ids", (self.session_id, strange))
-                self.ids.update(dict.fromkeys(stored, 0))
+                self.ids.add((key, 0) for key in stored)
             fresh = rest
         if fresh is None:
             if self.order is None:
                 everything: list[LogEntry] = yield Call(log, "entries", (self.session_id,))
                 order = [entry.message for entry in everything[len(self.leading) : self.version]]
                 session = replace(self, order=order)
-                self.ids.update((_key(entry.message), entry.number) for entry in everything)
-            fresh = beyond(rest, session.order or ())
+                self.ids.add((_key(entry.message), entry.number) for entry in everything)
+            known = session.order or ()
+            fresh = behind(rest, known)
+            fresh = beyond(rest, known) if fresh is None else fresh
         pending: set[str] = set()
         new: list[BaseMessage] = []
         for message in fresh:
-            if is_summary(message) or is_synthetic(message):
+            if is_inserted(message):
                 continue  # put into a view by this package, and nothing that was said
             if not message.id:
                 new.append(message)
@@ -279,9 +309,32 @@ class Session:
                 new.append(message)
         return session, new
 
+    def late_removals(self, log: MessageLog, since: int) -> Generator[Call, Any, list[str]]:
+        """The ids of messages that were to be removed after a summary had taken their place.
+
+        Args:
+            log: The log.
+            since: The number of the last message whose wishes are known already.
+        """
+        if not self.removing or self.cleared:
+            return []
+        shown = {message.id for message in self.leading}
+        shown.update(message.id for _, message in self.tail if not isinstance(message, RemoveMessage))
+        asked = [
+            str(message.id)
+            for number, message in self.tail
+            if number > since and isinstance(message, RemoveMessage) and message.id not in shown
+        ]
+        stored: set[str] = (yield Call(log, "stored_ids", (self.session_id, asked))) if asked else set()
+        return [message_id for message_id in asked if message_id in stored]
+
     def _knows(self, message: BaseMessage) -> bool:
         number = self.ids.get(_key(message))
         return number is not None and number <= self.version
+
+
+def _removing(tail: Iterable[Numbered]) -> bool:
+    return any(isinstance(message, RemoveMessage) for _, message in tail)
 
 
 def _key(message: BaseMessage) -> str:

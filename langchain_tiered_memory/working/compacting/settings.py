@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, cast, get_args
 
@@ -75,6 +75,21 @@ class Settings:
     hooks: tuple[EventHook, ...]
     on_handoff: Callable[[EpisodeHandedOn], object] | None
     clock: Callable[[], datetime]
+
+    def within(self, room: int) -> Settings:
+        """The same, for a view that may take no more than so many tokens; itself where it takes no more anyway."""
+        limits = self.limits
+        if limits.max_tokens is not None and limits.max_tokens <= room:
+            return self
+        high = room if limits.high is None else min(limits.high, room)
+        low = room // 2 if limits.low is None else min(limits.low, room // 2)
+        scale = high / (limits.high or high)
+        shares = replace(
+            self.shares,
+            summary=max(1, int(scale * self.shares.summary)),
+            constraints=int(scale * self.shares.constraints),
+        )
+        return replace(self, limits=replace(limits, max_tokens=room, high=high, low=low), shares=shares)
 
 
 def settings_of(  # noqa: PLR0913  # what a user may set, once

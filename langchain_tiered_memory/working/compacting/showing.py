@@ -40,16 +40,17 @@ class Showing:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._last: tuple[Session, list[Numbered], Sizes] | None = None
+        self._missing: tuple[str, dict[int, Constraint], list[Constraint]] | None = None
 
     def whole(self, session: Session, leading: Sequence[BaseMessage]) -> list[BaseMessage]:
         """The view, however large it is."""
         rendered = session.rendered or Rendered()
         said = self._repaired(session)
         head = list(leading)
-        if rendered.text and self._settings.role == "merge" and head:
+        if rendered.message is not None and self._settings.role == "merge" and head:
             head[-1] = merged_into(head[-1], rendered.text)
-        elif rendered.text:
-            head.append(summary_message(rendered.text, self._settings.role))
+        elif rendered.message is not None:
+            head.append(rendered.message)
         return [*head, *said]
 
     def view(self, session: Session, leading: Sequence[BaseMessage]) -> Steps[list[BaseMessage]]:
@@ -103,12 +104,20 @@ class Showing:
         if not session.nodes or session.cleared:
             return replace(session, rendered=Rendered())
         texts = [node.text for node in session.nodes]
-        quoted = missing_constraints(session.constraints, "\n\n".join(texts))
+        quoted = self.missing(session.constraints, "\n\n".join(texts))
         language = self.language(texts, session.constraints)
         text = render_summary(texts, render_constraints(quoted, language), language)
         message = summary_message(text, self._settings.role)
         tokens = self._settings.meter.message(message)
-        return replace(session, rendered=Rendered(text, summary_text_of(message), tokens, len(quoted)))
+        return replace(session, rendered=Rendered(message, text, summary_text_of(message), tokens, len(quoted)))
+
+    def missing(self, constraints: Sequence[Constraint], text: str) -> list[Constraint]:
+        """The constraints that a text lacks, looked for once if some of them leave before it is shown."""
+        wanted = set(map(id, constraints))
+        if self._missing is None or self._missing[0] != text or not wanted <= self._missing[1].keys():
+            found = missing_constraints(constraints, text)
+            self._missing = text, {id(one): one for one in constraints}, found  # held, so that their ids stay their own
+        return [one for one in self._missing[2] if id(one) in wanted]
 
     def language(self, texts: Sequence[str], constraints: Sequence[Constraint]) -> Language:
         """The language of labels: the one that was set, else the one that most of the texts are in."""
@@ -122,7 +131,7 @@ class Showing:
             meter = self._settings.meter
             shown = session.shown()
             summary = session.rendered.tokens if session.rendered else 0
-            tokens = meter.fixed + meter.messages(leading) + summary + sum(self.costs(session, shown))
+            tokens = meter.fixed + meter.messages(leading) + summary + self._spent(session, shown)
             turns = self._settings.limits.counts_rounds and sum(is_user_turn(message) for _, message in shown)
             self._last = session, shown, Sizes(tokens, len(leading) + len(shown), turns)
         return self._last[2]
@@ -142,6 +151,19 @@ class Showing:
         if _is_same(repaired, messages):
             notes.sound_before = _newest_turn(shown)
         return repaired
+
+    def _spent(self, session: Session, shown: Sequence[Numbered]) -> int:
+        """What the messages that are shown take together, for the price of those that are new."""
+        tokens, counted = session.notes.spent
+        newest = shown[-1][0] if shown else 0
+        if session.removing or newest < counted:  # another call knows more of the session than this one
+            return sum(self.costs(session, shown))
+        start = len(shown)
+        while start and shown[start - 1][0] > counted:
+            start -= 1
+        tokens += sum(self.costs(session, shown[start:]))
+        session.notes.spent = tokens, newest
+        return tokens
 
     def costs(self, session: Session, shown: Sequence[Numbered]) -> list[int]:
         """What messages of a session's tail take; each is counted once while it is there."""

@@ -13,6 +13,8 @@ from langchain_tiered_memory.messages.units import walk_units
 __all__ = ["batches", "group_units", "split_parts"]
 
 Cost: TypeAlias = Callable[[BaseMessage], int]
+_Sized: TypeAlias = tuple[int, list[int]]
+"""The tokens of a row of units, and the positions of its messages."""
 
 
 def group_units(messages: Sequence[BaseMessage]) -> list[list[int]]:
@@ -26,19 +28,31 @@ def group_units(messages: Sequence[BaseMessage]) -> list[list[int]]:
 def batches(messages: Sequence[BaseMessage], room: int, cost: Cost) -> Iterator[list[int]]:
     """Positions of as many whole units in a row as fit a room; a unit that is larger than it comes alone.
 
-    Units that are interleaved (a late result stands behind the next call) are not taken apart.
+    Units that are interleaved (a late result stands behind the next call) are not taken apart. The last two batches
+    share what they have, since a summary of the few words that would be left for the last takes more than they do.
     """
-    batch: list[int] = []
+    batch: list[_Sized] = []
+    before: list[_Sized] = []
     spent = 0
     for row in _rows(group_units(messages)):
         size = sum(cost(messages[position]) for position in row)
         if batch and spent + size > room:
-            yield batch
-            batch, spent = [], 0
-        batch += row
+            if before:
+                yield _positions(before)
+            before, batch, spent = batch, [], 0
+        batch.append((size, row))
         spent += size
-    if batch:
-        yield batch
+    while len(before) > 1 and _tokens(batch) + before[-1][0] <= min(room, _tokens(before) - before[-1][0]):
+        batch.insert(0, before.pop())
+    yield from (_positions(one) for one in (before, batch) if one)
+
+
+def _tokens(batch: Sequence[_Sized]) -> int:
+    return sum(size for size, _ in batch)
+
+
+def _positions(batch: Sequence[_Sized]) -> list[int]:
+    return [position for _, row in batch for position in row]
 
 
 def _rows(groups: Sequence[list[int]]) -> Iterator[list[int]]:

@@ -22,6 +22,8 @@ __all__ = ["Ask", "Writer"]
 
 _LEAST_ROOM: Final = 64
 """Tokens of messages that a part has at least, so that a window that is told too small still gets somewhere."""
+_SHORTER: Final = 0.5
+"""The share of its input that a model is asked for at most."""
 _ASKED_AGAIN: Final = 0.75
 """The share of a limit that is asked for when a summary was over it."""
 
@@ -85,7 +87,10 @@ class Writer:
 
     def _one(self, request: Request, overhead: int) -> Generator[Ask, Any, str]:
         given = self.meter.text(request.previous) + self.meter.messages(request.messages)
-        text = yield from self._asked(request, given + overhead)
+        # Of a few words a summary at the usual length would be longer than they are, and could not be used.
+        limit = min(request.max_tokens, max(1, int(_SHORTER * given)))
+        asked = replace(request, max_tokens=limit) if self.summarizer.knows_limit else request
+        text = yield from self._asked(asked, given + overhead)
         tokens = self.meter.text(text)
         if tokens > given:
             msg = f"the summary takes {tokens} tokens, more than the {given} that it was to replace"

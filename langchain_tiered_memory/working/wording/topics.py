@@ -8,10 +8,10 @@ that reads them sees which came later.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from langchain_tiered_memory.working.wording.sentences import Reading, plain
+from langchain_tiered_memory.working.wording.reading import Reading, plain
 from langchain_tiered_memory.working.wording.values import numbers_of
 
 __all__ = ["changes", "find_replaced", "topic_of", "withdraws"]
@@ -48,52 +48,63 @@ _COMMON: Final = frozenset(
 _CAPITAL_METHOD = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)(?![A-Za-z])")
 _METHODS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
 _METHOD_CLASS: Final = "http-method"
+_METHOD_TERMS: Final = _METHODS | {_METHOD_CLASS}
 _COMMON_ZH = re.compile(
     r"现在可以|可以|不用再|不用|不再|不要|不能|不得|不许|不必|只允许|只能|只用|只准|只许|允许|必须|务必|禁止|请勿|请"
-    r"|取消|撤销|作废|改成|改为|改到|改用|换成"
-    r"|变成|变为|更正|其实|之前|以前|刚才|先前|原来|那条|那个|这条|这个|规则|限制|要求|规定|禁令|说过?|忘掉|忘了|忽略"
-    r"|不算数|算了|现在|而不是|不是|最多|至多"
-    r"|至少|不超过|超过|上限|下限|不低于|一律|始终|总是|记住|今后|以后|之后|的|了|吧|和|与|在|把|将|是|为|到|从|我们?"
-    r"|你们?|您|他们?|它|也|都|就|再|还|要|用"
-    r"|元|块|人民币|美元|欧元|请求|关于|有关|条|个|前|后|不|只|仅|別|别"
+    r"|取消|撤销|作废|改成|改为|改到|改用|换成|变成|变为|更正|其实|之前|以前|刚才|先前|原来|那条|那个|这条|这个|规则"
+    r"|限制|要求|规定|禁令|说过?|忘掉|忘了|忽略|不算数|算了|现在|而不是|不是|最多|至多|至少|不超过|超过|上限|下限"
+    r"|不低于|一律|始终|总是|记住|今后|以后|之后|的|了|吧|和|与|在|把|将|是|为|到|从|我们?|你们?|您|他们?|它|也|都|就"
+    r"|再|还|要|用|元|块|人民币|美元|欧元|请求|关于|有关|条|个|前|后|不|只|仅|別|别"
 )
 _HAN = re.compile(r"[一-鿿]")
 
 _WITHDRAWS = re.compile(
-    r"\b(?:forget|ignore|disregard|scratch|never mind|drop|scrap|cancel|withdraw|revoke|lift|remove|undo|waive|skip)\b"
-    r"(?=.*\b(?:rules?|constraints?|restrictions?|limits?|limitation|requirements?|instructions?|conditions?|ban|cap"
-    r"|ceiling"
-    r"|deadline|i said|i told you|i asked)\b)|\bno longer (?:applies|apply|needed|required|necessary|valid|matters?)\b"
-    r"|\b(?:rule|restriction|limit|requirement|condition|ban|cap|constraint|instruction)s? (?:no longer|is lifted"
-    r"|is gone|is off"
-    r"|does not apply|doesn't apply|is (?:hereby )?(?:withdrawn|cancel\w+|void|obsolete|over|waived)|are (?:lifted"
-    r"|gone|off|void|over))"
-    r"|(?:取消|撤销|撤消|解除|废除|忽略|忘掉|忘了)[^,，。]{0,30}(?:限制|规则|要求|规定|禁令|那条|条件|上限|约束|的话"
-    r"|说的)"
-    r"|(?:限制|规则|要求|规定|禁令|条件|上限|约束)[^,，。]{0,10}(?:取消|作废|撤销|解除|不算数|失效|不再)|不用再"
+    r"\b(?:forget|ignore|disregard|scratch|never mind|drop|scrap|cancel|withdraw|revoke|lift|remove|undo|waive"
+    r"|skip)\b(?=.*\b(?:rules?|constraints?|restrictions?|limits?|limitation|requirements?|instructions?|conditions?"
+    r"|ban|cap|ceiling|deadline|i said|i told you|i asked)\b)|\bno longer (?:applies|apply|needed|required|necessary"
+    r"|valid|matters?)\b|\b(?:rule|restriction|limit|requirement|condition|ban|cap|constraint"
+    r"|instruction)s? (?:no longer|is lifted|is gone|is off|does not apply|doesn't apply|is (?:hereby )?(?:withdrawn"
+    r"|cancel\w+|void|obsolete|over|waived)|are (?:lifted|gone|off|void|over))"
+)
+_WITHDRAWS_ZH = re.compile(
+    r"(?:取消|撤销|撤消|解除|废除|忽略|忘掉|忘了)[^,，。]{0,30}(?:限制|规则|要求|规定|禁令|那条|条件|上限|约束|的话"
+    r"|说的)|(?:限制|规则|要求|规定|禁令|条件|上限|约束)[^,，。]{0,10}(?:取消|作废|撤销|解除|不算数|失效|不再)|不用再"
     r"|不必再|不再需要|无需再"
 )
-_CHANGE_MARKS: Final = frozenset(
+_WITHDRAWS_WORDS: Final = frozenset(
     """forget ignore disregard scratch mind drop scrap cancel withdraw revoke lift remove undo waive skip longer rule
     restriction limit requirement condition ban cap constraint instruction rules limits restrictions
     requirements""".split()  # noqa: SIM905
 )
 _PERMITS = re.compile(
     r"\byou(?:'re| are)? (?:may|can|could|now have permission to|have (?:my )?permission to|(?:now )?allowed to"
-    r"|(?:now )?free to)\b"
-    r"(?! (?:only|not|never))|\byou (?:don't|do not|no longer) (?:need|have) to\b|\b(?:is|are) (?:now )?(?:fine|ok"
-    r"|okay|allowed"
-    r"|permitted|acceptable)\b|现在可以|可以[^,，。]{1,20}了|(?:现在|已经?)允许|允许[^,，。]{1,12}了"
+    r"|(?:now )?free to)\b(?! (?:only|not|never))|\byou (?:don't|do not|no longer) (?:need|have) to\b|\b(?:is"
+    r"|are) (?:now )?(?:fine|ok|okay|allowed|permitted|acceptable)\b"
+)
+_PERMITS_ZH = re.compile(r"现在可以|可以[^,，。]{1,20}了|(?:现在|已经?)允许|允许[^,，。]{1,12}了")
+_PERMITS_WORDS: Final = frozenset(
+    "may can could permission allowed free need have fine ok okay permitted acceptable".split()  # noqa: SIM905
 )
 _CHANGES = re.compile(
-    r"\binstead of\b|\brather than\b|\b(?:is|are|will be) now\b|\bnow (?:is|be|it's|use|call|reply|answer|send)\b"
-    r"|\bno longer\b"
-    r"|\bany ?more\b|\b(?:chang|rais|lower|increas|reduc|mov|shift|switch|updat|extend|bump|reschedul|postpon|push"
-    r"|cut)\w*\b.*"
-    r"\b(?:to|from|back)\b|\bmake (?:it|that|the)\b|^(?:correction|actually|update|on second thought|sorry)\b"
-    r"|\bchanged my mind\b"
-    r"|\b(?:replaces?|supersedes?|overrides?)\b|\bnot \d|改成|改为|改到|改用|換成|换成|变成|变为|更正|而不是"
-    r"|调整[到为成]|提高到|降到|降低到|推迟到|提前到|其实|不再"
+    r"\b(?:instead of|rather than|(?:is|are|will be) now|now (?:is|be|it's|use|call|reply|answer|send)|no longer"
+    r"|any ?more|make (?:it|that|the)|changed my mind|replaces?|supersedes?|overrides?|not \d)\b|^(?:correction"
+    r"|actually|update|on second thought|sorry)\b|\bnot \d"
+)
+_MOVES = re.compile(
+    r"\b(?:chang|rais|lower|increas|reduc|mov|shift|switch|updat|extend|bump|reschedul|postpon|push"
+    r"|cut)\w*\b.*\b(?:to|from|back)\b"
+)
+_MOVES_STEMS: Final = tuple(
+    """chang rais lower increas reduc mov shift switch updat extend bump reschedul postpon push
+    cut""".split()  # noqa: SIM905
+)
+_MOVES_WHERE: Final = frozenset({"to", "from", "back"})
+_CHANGES_ZH = re.compile(
+    r"改成|改为|改到|改用|換成|换成|变成|变为|更正|而不是|调整[到为成]|提高到|降到|降低到|推迟到|提前到|其实|不再"
+)
+_CHANGES_WORDS: Final = frozenset(
+    """instead rather now longer anymore more make correction actually update thought sorry replace replaces supersede
+    supersedes override overrides changed any not""".split()  # noqa: SIM905
 )
 _POINTS_BACK = re.compile(
     r"\b(?:make|change|raise|set|push|move|lower|cut|keep) (?:it|that|this|them)\b|(?:把)?(?:它|这个|那个)改"
@@ -132,60 +143,92 @@ def _singular(word: str) -> str:
 
 def withdraws(piece: Reading) -> bool:
     """Whether a sentence takes back a rule that was laid down before."""
-    if not piece.han and _CHANGE_MARKS.isdisjoint(piece.words):
-        return False
-    return _WITHDRAWS.search(piece.low) is not None
+    if piece.han and _WITHDRAWS_ZH.search(piece.text):
+        return True
+    return not _WITHDRAWS_WORDS.isdisjoint(piece.words) and _WITHDRAWS.search(piece.low) is not None
 
 
-def changes(text: str) -> bool:
+def permits(piece: Reading) -> bool:
+    """Whether a sentence allows something now."""
+    if piece.han and _PERMITS_ZH.search(piece.text):
+        return True
+    return not _PERMITS_WORDS.isdisjoint(piece.words) and _PERMITS.search(piece.low) is not None
+
+
+def changes(piece: Reading) -> bool:
     """Whether a sentence says that something is withdrawn, changed or now allowed."""
-    low = plain(text)
-    return any(pattern.search(low) for pattern in (_WITHDRAWS, _PERMITS, _CHANGES))
+    if piece.han and _CHANGES_ZH.search(piece.text):
+        return True
+    if not _CHANGES_WORDS.isdisjoint(piece.words) and _CHANGES.search(piece.low):
+        return True
+    if not _MOVES_WHERE.isdisjoint(piece.words) and any(word.startswith(_MOVES_STEMS) for word in piece.words):
+        return _MOVES.search(piece.low) is not None or permits(piece) or withdraws(piece)
+    return permits(piece) or withdraws(piece)
 
 
-def find_replaced(text: str, topic: str, known: Sequence[tuple[str, str, bool]]) -> int | None:
+def find_replaced(piece: Reading, topic: str, known: Sequence[tuple[str, str, bool]]) -> int | None:
     """Which of the known constraints a sentence that changes something replaces.
 
     Args:
-        text: The later sentence, of which `changes` is true.
+        piece: The later sentence, of which `changes` is true.
         topic: Its topic.
-        known: Text, topic, and whether it is a rule, of each known constraint.
+        known: Text, topic ("" where it was not asked for yet), and whether it is a rule, of each known constraint.
 
     Returns:
         The place of the one it replaces, or `None` where there is none, or more than one that fits as well.
     """
-    low = plain(text)
-    takes_back, permits = bool(_WITHDRAWS.search(low)), bool(_PERMITS.search(low))
-    rules_only = permits or (takes_back and bool(_RULE_NOUN.search(low)))
-    terms, numbers = set(topic.split()), numbers_of(text)
-    if not terms or _POINTS_BACK.search(low):
+    takes_back, allows = withdraws(piece), permits(piece)
+    rules_only = allows or (takes_back and bool(_RULE_NOUN.search(piece.low)))
+    terms, numbers = set(topic.split()), numbers_of(piece.text)
+    if not terms or _POINTS_BACK.search(piece.low):
         return None
-    old = _OLD_PART.search(low)
+    old = _OLD_PART.search(piece.low)
     old_terms = set(topic_of(old[1]).split()) if old else set()
+    needed = () if old_terms else tuple(term for term in terms if term[0] < "一" and term not in _METHOD_TERMS)
+    marks = tuple(_marks_of(terms))
     fits: list[tuple[float, int]] = []
     for place, (other, about, is_a_rule) in enumerate(known):
-        if (rules_only and not is_a_rule) or len(numbers - (theirs := numbers_of(other))) > 1:
+        if (rules_only and not is_a_rule) or not (about or _may_share(needed, marks, other)):
+            continue
+        if len(numbers - (theirs := numbers_of(other))) > 1:
             continue  # by another number it speaks of something else: "room 12 is now 90" says nothing of room 14
         # A change of a value needs a value to change; taking a rule back does not.
-        if numbers and not theirs and not (takes_back or permits):
+        if numbers and not theirs and not (takes_back or allows):
             continue
-        if fit := _fit(terms, set(about.split()), old_terms, permits=permits, other=other):
+        if fit := _fit(terms, set((about or topic_of(other)).split()), old_terms, allows=allows, other=other):
             fits.append((fit, place))
     fits.sort(reverse=True)
     # What ends a rule must mean this one; what changes a value means the one that is closest.
-    if not fits or (len(fits) > 1 and (takes_back or permits or fits[0][0] == fits[1][0])):
+    if not fits or (len(fits) > 1 and (takes_back or allows or fits[0][0] == fits[1][0])):
         return None
     return fits[0][1]
 
 
-def _fit(terms: set[str], about: set[str], old_terms: set[str], *, permits: bool, other: str) -> float:
+def _marks_of(terms: set[str]) -> Iterator[str]:
+    """Letters in a row, some of which stand in every text that shares one of these terms, or half a Chinese one."""
+    for term in terms:
+        if term == _METHOD_CLASS:
+            yield from _METHODS
+        elif _HAN.match(term):
+            yield from (term[start : start + 2] for start in range(len(term) - 1))
+        else:
+            yield term
+
+
+def _may_share(needed: Sequence[str], marks: Sequence[str], other: str) -> bool:
+    """Whether a text can be about the same, told without finding out what it is about."""
+    low = plain(other)
+    return all(mark in low for mark in needed) and any(mark in low for mark in marks)
+
+
+def _fit(terms: set[str], about: set[str], old_terms: set[str], *, allows: bool, other: str) -> float:
     """How well a known constraint fits what a later sentence speaks of: 0 for not, 1 for exactly."""
     shared = terms & about
     missing = terms - shared
     if old_terms and old_terms <= about and 2 * len(shared) >= len(about):
         missing = set()  # "in English instead of German" names what it replaces
     methods = _METHOD_CLASS in shared
-    if methods and _restricts(other) and permits:
+    if methods and _restricts(other) and allows:
         missing -= _METHODS  # "you may use POST now" ends "only GET"
     elif methods and not terms & _METHODS & about:
         return 0.0

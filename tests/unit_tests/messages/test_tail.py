@@ -10,20 +10,20 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory import BudgetExceededError, EstimatingCounter, ProtocolError, trim_messages
-from langchain_tiered_memory.messages import trimming
+from langchain_tiered_memory.messages import _trim_choosing
 
 
 @pytest.fixture
 def walks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Grows by one for each trim that had to walk its window anew."""
     made: list[int] = []
-    choose = trimming.choose
+    choose = _trim_choosing.choose
 
     def counting(*arguments: Any) -> list[BaseMessage]:
         made.append(len(made))
         return choose(*arguments)
 
-    monkeypatch.setattr(trimming, "choose", counting)
+    monkeypatch.setattr(_trim_choosing, "choose", counting)
     return made
 
 

@@ -16,13 +16,16 @@ from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.messages.transcript import read_transcript
 from langchain_tiered_memory.working.constraints import (
     HEADINGS,
+    Constraint,
     find_constraints,
     fit_constraints,
     merge_constraints,
     missing_constraints,
     render_constraints,
 )
+from langchain_tiered_memory.working.summary import SummaryMemory
 from support.conversations import rounds
+from support.phrasings import CHAT, INDIRECT_EN, INDIRECT_ZH, UNSEEN_CHAT, UNSEEN_EN, UNSEEN_ZH
 from support.planted import MORE_EN, MORE_ZH, RULES_EN, RULES_ZH, SMALL_TALK, VALUES_EN, VALUES_ZH
 
 RULES = RULES_EN + RULES_ZH
@@ -72,6 +75,28 @@ def test_phrases_that_were_written_after_the_patterns_are_found(text):
 @pytest.mark.parametrize("text", SMALL_TALK)
 def test_small_talk_binds_nobody(text):
     assert said(text) == []
+
+
+def share_found(phrasings):
+    return sum(texts(said(text)) == [text] for text in phrasings) / len(phrasings)
+
+
+def share_taken_for_rules(talk):
+    return sum(any(one.kind == "rule" for one in said(text)) for text in talk) / len(talk)
+
+
+@pytest.mark.parametrize(
+    ("phrasings", "least"),
+    [(INDIRECT_EN, 0.93), (INDIRECT_ZH, 0.95), (UNSEEN_EN, 0.6), (UNSEEN_ZH, 0.7)],
+    ids=["en", "zh", "en unseen", "zh unseen"],
+)
+def test_most_indirect_phrasings_are_found(phrasings, least):
+    assert share_found(phrasings) >= least
+
+
+@pytest.mark.parametrize(("talk", "most"), [(CHAT, 0.08), (UNSEEN_CHAT, 0.2)], ids=["tuned", "unseen"])
+def test_few_sentences_of_other_talk_are_taken_for_rules(talk, most):
+    assert share_taken_for_rules(talk) <= most
 
 
 @given(st.permutations(PLANTED), st.randoms(use_true_random=False))
@@ -268,6 +293,14 @@ def test_sentences_that_change_nothing_are_all_kept_in_order(order):
     assert after(*order) == order
 
 
+def test_a_detector_may_say_what_a_constraint_is_about():
+    known = Constraint("700 EUR it is.", "value", None, "user", topic="budget")
+    change = said("The budget is now 900 instead of 700.")
+    assert merge_constraints([known], change) == change
+    assert merge_constraints([replace(known, topic="rent")], change) == [replace(known, topic="rent"), *change]
+    assert merge_constraints([replace(known, topic="")], change) == [replace(known, topic=""), *change]
+
+
 def test_a_merge_changes_neither_list():
     known, found = said("The budget is 700 EUR."), said("The budget is now 900 instead of 700.")
     before = list(known), list(found)
@@ -339,11 +372,66 @@ def test_user_rules_go_before_user_values_and_these_before_the_rest():
         assert over == found[len(chosen) :]
 
 
-def test_of_one_class_the_newest_stay():
+@pytest.mark.parametrize(
+    "text", ["My budget is 900 EUR.", "我的预算是 900 元。", "Save the receipts in the shared folder."]
+)
+def test_a_rule_said_outright_goes_before_one_that_only_names_a_bound_or_a_deed(text):
+    [early], later = said("Never call before 9 in the morning."), said(text)
+    assert [(one.kind, one.weak) for one in (early, *later)] == [("rule", False), ("rule", True)]
+    room = max(count(render_constraints([one])) for one in (early, *later)) + 1
+    assert fit_constraints([early, *later], room, count) == ([early], later)
+
+
+def test_an_early_rule_outlasts_any_number_of_values():
+    rule = said("Never call before 9 in the morning.")
+    values = [
+        constraint
+        for number in range(300)
+        for message in (
+            HumanMessage(f"My order is QH-{number:08}."),
+            ToolMessage(f"total: {number} EUR", tool_call_id="1"),
+            AIMessage(f"I found that it costs {number} EUR."),
+        )
+        for constraint in find_constraints(message)
+    ]
+    known = rule
+    for start in range(0, len(values), 30):
+        merged = merge_constraints(known, values[start : start + 30])
+        known, _ = fit_constraints(merged, 120, count)
+        assert known[0] == rule[0]
+    assert {one.source for one in known} == {"user"}
+
+
+def test_what_the_user_gave_goes_before_newer_values_of_tools():
+    given_value = said("My order is QH-88120443.")
+    newer = [
+        one for number in range(40) for one in find_constraints(ToolMessage(f"total: {number} EUR", tool_call_id="1"))
+    ]
+    kept, over = fit_constraints([*given_value, *newer], 60, count)
+    assert kept[0] == given_value[0]
+    assert over == newer[: len(over)] != []
+
+
+def test_of_outright_rules_the_newest_stay_and_the_oldest_which_were_laid_down_at_the_start():
     found = [constraint for number in range(50) for constraint in said(f"Never open door number {number} again.")]
+    kept, over = fit_constraints(found, 120, count)
+    places = [found.index(one) for one in kept]
+    first = places.index(next(place for place in places if place > len(places)))
+    assert 0 < first < len(places) / 2
+    assert places == [*range(first), *range(50 - len(places) + first, 50)]
+    assert sorted([*places, *(found.index(one) for one in over)]) == list(range(50))
+
+
+def test_of_values_the_newest_stay():
+    found = [constraint for number in range(50) for constraint in said(f"My locker is number {number}.")]
     kept, over = fit_constraints(found, 120, count)
     assert kept
     assert found == over + kept
+
+
+@pytest.mark.parametrize("result", ["275", "3.14", "12:30", "-5 %", "1,024"])
+def test_a_bare_number_of_a_tool_tells_nothing_without_what_was_asked(result):
+    assert find_constraints(ToolMessage(result, tool_call_id="c")) == []
 
 
 # --- the whole, on real text -----------------------------------------------------------------------------------------
@@ -363,7 +451,26 @@ def test_small_talk_of_a_public_data_set_has_few_rules(shared_data):
     found = [constraint for turn in turns for constraint in said(turn.text)]
     rules = [constraint for constraint in found if constraint.kind == "rule"]
     assert len(turns) > 5_000
-    assert len(rules) <= 0.04 * len(turns)
+    assert len(rules) <= 0.025 * len(turns)
+
+
+@pytest.mark.parametrize("rule", ["Never call the hotel before 9.", "不要在九点之前给酒店打电话。"])
+def test_an_early_rule_of_the_user_is_in_the_view_after_many_rounds_full_of_values(rule):
+    memory = SummaryMemory(
+        summarizer=lambda *_: "They talked about orders.", max_tokens=1_000, token_counter=EstimatingCounter()
+    )
+    said = [HumanMessage(f"Good morning! {rule}", id="first"), AIMessage("All right.", id="second")]
+    for number in range(150):
+        call = {"name": "get_order", "args": {"order": f"QH-{number}"}, "id": f"c{number}"}
+        said += [
+            HumanMessage(f"My order number is QH-{number:06}, it was {number}.50 EUR.", id=f"u{number}"),
+            AIMessage("", tool_calls=[call], id=f"a{number}"),
+            ToolMessage(f'{{"order": "QH-{number}", "total": {number}}}', tool_call_id=f"c{number}", id=f"t{number}"),
+            AIMessage(f"I found that order QH-{number} was sent on day {number}.", id=f"b{number}"),
+        ]
+        view = memory.invoke(said, {"configurable": {"session_id": "s"}})
+    assert "order QH-9 " not in str(view)
+    assert f"> {rule}" in view[0].text.splitlines()
 
 
 @given(st.text(max_size=400))

@@ -269,6 +269,13 @@ def test_parts_hold_every_message_once_in_order_and_no_unit_is_split_that_fits(h
     assert kept == [message for message in messages if any(message is other for other in kept)]
 
 
+def test_the_last_two_batches_share_what_they_have():
+    cost = Words().count_message
+    rows = list(batches(chat(7, words=9), 60, cost))
+    assert [len(row) for row in rows] == [6, 4, 4]
+    assert [len(row) for row in batches(chat(3, words=9), 60, cost)] == [6]
+
+
 @pytest.mark.parametrize(
     "message",
     [

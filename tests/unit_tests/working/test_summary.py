@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import itertools
 import logging
 import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
 import threading
 import warnings
+import weakref
 
 import pytest
 from hypothesis import given
@@ -32,6 +35,7 @@ from langchain_tiered_memory.events import (
     CompactionSuperseded,
     EpisodeHandedOn,
     MemoryCallbackHandler,
+    RemovalTooLate,
     SummaryLeftOut,
 )
 from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
@@ -43,7 +47,19 @@ from langchain_tiered_memory.working.nodes import live_nodes
 from langchain_tiered_memory.working.sql import SQLMessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.histories import examples, histories, talk
-from support.summaries import GONE, PROMPT, Clock, Scripted, Words, chat, covered, said_in, summary_of, tool_round
+from support.summaries import (
+    GONE,
+    PROMPT,
+    Clock,
+    Scripted,
+    Words,
+    chat,
+    covered,
+    letters,
+    said_in,
+    summary_of,
+    tool_round,
+)
 
 S = "session"
 
@@ -297,6 +313,47 @@ async def test_the_same_words_said_twice_are_two_messages(view, log):
     assert [m.content for m in log.messages(S)] == [m.content for m in said]
 
 
+async def test_a_message_that_is_changed_in_the_middle_stays_as_it_was_said(view, log):
+    memory = budgeted(log=log, max_tokens=10_000)
+    said = chat(30, ids=False)
+    await view(memory, said[:59])
+    edited = [*said[:30], HumanMessage("[cleared]"), *said[31:]]
+    shown = await view(memory, edited)
+    assert shown == said
+    assert [m.content for m in log.messages(S)] == [m.content for m in said]
+    await view(budgeted(log=log, max_tokens=10_000), [*edited, HumanMessage("and now?")])
+    assert [m.content for m in log.messages(S)] == [*(m.content for m in said), "and now?"]
+
+
+async def test_from_a_changed_message_near_the_end_on_everything_is_new(view, log):
+    memory = budgeted(log=log, max_tokens=10_000)
+    said = chat(30, ids=False)
+    await view(memory, said)
+    await view(memory, [*said[:58], HumanMessage("rather this"), AIMessage("well then")])
+    texts = [m.content for m in log.messages(S)]
+    assert texts == [*(m.content for m in said), "rather this", "well then"]
+
+
+async def test_a_message_with_an_id_is_known_by_it_whatever_it_says(view, log):
+    memory = memory_of(log=log)
+    await view(memory, chat(2))
+    shown = await view(memory, [HumanMessage("other words", id="q0"), *chat(3)[1:]])
+    assert shown == chat(3)
+    assert log.messages(S) == chat(3)
+
+
+def test_what_a_caller_lets_go_is_not_held():
+    memory = memory_of(trigger=("messages", 8))
+    said = chat(60, ids=False)
+    for end in range(1, 121, 2):
+        memory.invoke(said[:end])
+    rebuilt = [m.model_copy() for m in said]
+    middle = weakref.ref(rebuilt[40])
+    memory.invoke(rebuilt)
+    del rebuilt
+    assert middle() is None
+
+
 async def test_a_prompt_that_is_written_anew_each_time_is_shown_and_not_appended(view, log):
     memory = memory_of(log=log)
     for end in range(1, 10):
@@ -334,6 +391,23 @@ async def test_a_message_that_was_removed_is_neither_shown_nor_summarised(view, 
     assert not any("qa " in text for text in summarizer.texts)
     records = log.nodes(S)
     assert covered(records) == list(range(1, len(covered(records)) + 1))
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["same memory", "after a restart"])
+async def test_a_removal_after_the_summary_is_told_and_changes_nothing(view, log, again):
+    events = []
+    memory = memory_of(log=log, hooks=[events.append])
+    before = await view(memory, chat(4))
+    if again:
+        memory = memory_of(log=log, hooks=[events.append])
+    events.clear()
+    assert await view(memory, [GONE, RemoveMessage(id="never there"), RemoveMessage(id="a3")]) == before[:-1]
+    (late,) = events
+    assert isinstance(late, RemovalTooLate)
+    assert late.message_ids == ("q0",)
+    assert "'q0' cannot be removed any more" in late.describe()
+    assert await view(memory, []) == before[:-1]
+    assert len(events) == 1
 
 
 async def test_removing_everything_hides_the_summary_too(view, log):
@@ -850,6 +924,40 @@ def test_what_a_model_wrote_over_its_limit_is_asked_for_again_shorter_then_cut()
     assert node.text.endswith("holds.")
 
 
+def prose(*, knows_limit):
+    """A chat model that writes two thirds of what it may, or at least fifty words if it does not care."""
+
+    def write(messages):
+        allowed = int(re.search(r"at most (\d+) tokens", messages[0].text)[1])
+        words = int(allowed * 2 / 3) if knows_limit else 50
+        return AIMessage(" ".join(f"word{letters(number)}" for number in range(max(words, 1))))
+
+    return RunnableLambda(write)
+
+
+def test_of_a_few_words_a_model_is_asked_for_fewer():
+    limits = []
+
+    def write(messages):
+        limits.append(int(re.search(r"at most (\d+) tokens", messages[0].text)[1]))
+        return AIMessage("gist")
+
+    memory_of(RunnableLambda(write)).invoke(chat(4, words=4))
+    assert limits == [10], "half of four messages of five tokens"
+
+
+@pytest.mark.parametrize("knows_limit", [True, False])
+def test_a_small_rest_behind_full_batches_does_not_fail_the_compaction(knows_limit):
+    """So many rounds at once make several batches, and of what is left for the last no summary could be shorter."""
+    events = []
+    memory = budgeted(prose(knows_limit=knows_limit), max_tokens=2_000, hooks=[events.append])
+    memory._settings = dataclasses.replace(memory._settings, batch=130)
+    for rounds in range(90, 120):
+        memory.invoke(chat(rounds, words=9), {"configurable": {"session_id": f"s{rounds}"}})
+    assert not [event for event in events if isinstance(event, CompactionFailed)]
+    assert [event for event in events if isinstance(event, Compaction)]
+
+
 # --- many at once, and sudden ends ------------------------------------------------------------------------------------
 
 
@@ -1064,6 +1172,36 @@ async def test_a_compaction_is_told_to_hooks_callbacks_and_logging(view, caplog)
     assert event.data()["removed"] == ["q0", "a0", "q1", "a1"]
 
 
+class Runs(BaseCallbackHandler):
+    """Remembers the names of the chains that began."""
+
+    def __init__(self):
+        self.names = []
+
+    def on_chain_start(self, serialized, inputs, *, name=None, **kwargs):  # noqa: ARG002  # the hook's signature
+        self.names.append(name)
+
+
+@pytest.mark.parametrize("inner", [None, {"callbacks": []}], ids=["as it comes", "callbacks taken away"])
+async def test_whoever_listens_around_a_call_hears_of_it(view, inner):
+    runs, seen = Runs(), MemoryCallbackHandler()
+    memory = memory_of()
+
+    async def step(messages):
+        return await view(memory, messages, inner)
+
+    await RunnableLambda(step).ainvoke(chat(4), {"callbacks": [runs, seen]})
+    if inner is None:
+        assert runs.names == ["step", "SummaryMemory"]
+        assert [event.name for event in seen.events] == ["tiered_memory.compaction"]
+    else:
+        assert runs.names == ["step"]
+
+
+async def test_a_call_that_nobody_hears_gives_the_same_view(view):
+    assert await view(memory_of(), chat(9)) == await view(memory_of(), chat(9), {"callbacks": [Runs()]})
+
+
 async def test_callbacks_alone_see_compactions_too(view):
     seen = MemoryCallbackHandler()
     chain = memory_of() | RunnableLambda(len)
@@ -1146,6 +1284,27 @@ def test_a_chat_history_with_this_memory_stores_each_message_once(log):
     assert len(shown) < 8
     numbers = covered(live_nodes(log.nodes(S)))
     assert numbers == list(range(1, 24 - len(shown) + 2))
+
+
+async def test_a_chat_history_leaves_the_log_to_a_memory_that_reads_it_itself(log, monkeypatch):
+    memory = memory_of(log=log, session_id=None)
+    history = TieredChatMessageHistory(S, log, memory=memory)
+    read = []
+    real = log._read
+
+    def counted(*arguments):
+        rows = real(*arguments)
+        read.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(log, "_read", counted)
+    for number in range(60):
+        history.add_messages(chat(1, start=number))
+        read.clear()
+        await history.aget_messages() if number % 2 else history.messages
+        assert sum(read) <= 8, f"a round reads what is new, and not the {2 * number} messages before it"
+    other = TieredChatMessageHistory(S, log, memory=memory_of(session_id=None))
+    assert other.messages[-1].id == "a59"
 
 
 async def test_an_async_chat_history_with_this_memory(log):
