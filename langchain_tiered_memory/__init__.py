@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langchain_tiered_memory import evaluation
+    from langchain_tiered_memory.context.assembler import ContextAssembler
+    from langchain_tiered_memory.context.budget import ContextBudget
+    from langchain_tiered_memory.context.report import ContextReport
+    from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
+    from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+    from langchain_tiered_memory.episodic.records import Episode
+    from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
     from langchain_tiered_memory.errors import (
         BudgetExceededError,
         MemoryStoreError,
@@ -21,14 +28,22 @@ if TYPE_CHECKING:
     )
     from langchain_tiered_memory.events import Compaction, MemoryCallbackHandler
     from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
+    from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
+    from langchain_tiered_memory.memory import TieredMemory
     from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens
     from langchain_tiered_memory.messages.transcript import Transcript, read_transcript, write_transcript
     from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
     from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
+    from langchain_tiered_memory.procedural.procedures import ProceduralMemory
+    from langchain_tiered_memory.semantic.cached import CachedFactStore
+    from langchain_tiered_memory.semantic.facts import Fact, FactStore, InMemoryFactStore
+    from langchain_tiered_memory.semantic.redis import RedisFactStore
+    from langchain_tiered_memory.semantic.sql import SQLFactStore
     from langchain_tiered_memory.types import Clock, ContextSize, MemoryScope, TokenCounter
     from langchain_tiered_memory.working.constraints import Constraint
     from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
     from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
+    from langchain_tiered_memory.working.redis import RedisMessageLog
     from langchain_tiered_memory.working.sql import SQLMessageLog
     from langchain_tiered_memory.working.summary import SummaryMemory
 
@@ -36,26 +51,43 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetExceededError",
+    "CachedFactStore",
     "Clock",
     "Compaction",
     "Constraint",
+    "ContextAssembler",
+    "ContextBudget",
+    "ContextReport",
     "ContextSize",
+    "Episode",
+    "EpisodicMemory",
+    "EpisodicRetriever",
     "EstimatingCounter",
     "ExtractiveSummarizer",
+    "Fact",
+    "FactStore",
+    "InMemoryFactStore",
     "InMemoryMessageLog",
+    "LocalEmbeddings",
     "MemoryCallbackHandler",
     "MemoryScope",
     "MemoryStoreError",
     "MessageFault",
     "MessageLog",
     "MessageTrimmer",
+    "ProceduralMemory",
     "ProtocolError",
+    "RedisFactStore",
+    "RedisMessageLog",
+    "SQLFactStore",
     "SQLMessageLog",
     "ScopeError",
     "SummarizationError",
     "SummaryMemory",
     "TieredChatMessageHistory",
+    "TieredMemory",
     "TieredMemoryError",
+    "TieredMemoryMiddleware",
     "TiktokenCounter",
     "TokenCounter",
     "Transcript",
@@ -72,6 +104,13 @@ __all__ = [
 ]
 
 _EXPORTS = {
+    "context.assembler": ("ContextAssembler",),
+    "context.budget": ("ContextBudget",),
+    "context.report": ("ContextReport",),
+    "episodic.embeddings": ("LocalEmbeddings",),
+    "episodic.milvus": ("EpisodicMemory",),
+    "episodic.records": ("Episode",),
+    "episodic.retriever": ("EpisodicRetriever",),
     "errors": (
         "BudgetExceededError",
         "MemoryStoreError",
@@ -84,14 +123,22 @@ _EXPORTS = {
     ),
     "events": ("Compaction", "MemoryCallbackHandler"),
     "integrations.history": ("TieredChatMessageHistory",),
+    "integrations.middleware": ("TieredMemoryMiddleware",),
+    "memory": ("TieredMemory",),
     "messages.tokens": ("EstimatingCounter", "TiktokenCounter", "count_tokens"),
     "messages.transcript": ("Transcript", "read_transcript", "write_transcript"),
     "messages.trimming": ("MessageTrimmer", "trim_messages"),
     "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
+    "procedural.procedures": ("ProceduralMemory",),
+    "semantic.cached": ("CachedFactStore",),
+    "semantic.facts": ("Fact", "FactStore", "InMemoryFactStore"),
+    "semantic.redis": ("RedisFactStore",),
+    "semantic.sql": ("SQLFactStore",),
     "types": ("Clock", "ContextSize", "MemoryScope", "TokenCounter"),
     "working.constraints": ("Constraint",),
     "working.extractive": ("ExtractiveSummarizer",),
     "working.log": ("InMemoryMessageLog", "MessageLog"),
+    "working.redis": ("RedisMessageLog",),
     "working.sql": ("SQLMessageLog",),
     "working.summary": ("SummaryMemory",),
 }

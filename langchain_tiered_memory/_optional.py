@@ -13,11 +13,15 @@ __all__ = ["EXTRA_OF_LIBRARY", "import_optional"]
 EXTRA_OF_LIBRARY = {
     "langchain": "agents",
     "langchain_openai": "openai",
+    "matplotlib": "plots",
     "milvus_lite": "milvus",
+    "numpy": "milvus",
     "psycopg": "postgres",
     "pymilvus": "milvus",
     "redis": "redis",
     "rich": "cli",
+    "scipy": "plots",
+    "snowballstemmer": "milvus",
     "typer": "cli",
     "wordllama": "local",
 }

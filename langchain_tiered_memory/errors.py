@@ -5,6 +5,9 @@ TieredMemoryError
 ├── BudgetExceededError    (ValueError)   what must be sent is larger than the budget
 ├── ProtocolError          (ValueError)   a message list of which nothing can be sent to a model
 ├── TranscriptError        (ValueError)   a transcript file that cannot be read as a conversation
+├── ProcedureError         (ValueError)   a procedure that cannot be read, or contradicts another (procedural)
+├── DatasetError           (ValueError)   a data set that cannot be read (evaluation)
+├── EvaluationFailed       (AssertionError)   a report that fell short of its figures (evaluation)
 ├── SummarizationError                    a summarizer gave nothing that can be used
 ├── VersionConflictError                  somebody else wrote first
 ├── MemoryStoreError                      a store could not be reached, read or written
@@ -16,6 +19,8 @@ succeed when tried again.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 __all__ = [
     "BudgetExceededError",
@@ -80,12 +85,21 @@ class VersionConflictError(TieredMemoryError):
     Attributes:
         expected: The version that the writer had read.
         actual: The version that the store has now.
+        current: What the store has now: a `Fact` for a fact, `None` where there is none, and for a log.
     """
 
-    def __init__(self, message: str, *, expected: int, actual: int) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        expected: int,
+        actual: int,
+        current: Any = None,  # noqa: ANN401  # each tier has its own records
+    ) -> None:
         super().__init__(message)
         self.expected = expected
         self.actual = actual
+        self.current = current
 
 
 class MemoryStoreError(TieredMemoryError):

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from langchain_core.callbacks import BaseCallbackHandler, adispatch_custom_event, dispatch_custom_event
-from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config
+from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config, var_child_runnable_config
 
 from langchain_tiered_memory._bubble import bubble_html, gist
 
@@ -460,6 +460,8 @@ async def aemit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
 
 def _in_run() -> bool:
     """Whether a LangChain run is under way here; outside of one, a custom event is an error."""
+    if var_child_runnable_config.get() is None:  # and to look further would import langsmith, which takes its time
+        return False
     return get_callback_manager_for_config(ensure_config()).parent_run_id is not None
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from support import services, vocabulary
 from support.shared import DATA, PROJECT, use_shared_vocabularies
+
+if TYPE_CHECKING:
+    from support.milvus_server import MilvusServer
 
 # A deadline for each example fails on a busy machine, and says nothing about the code.
 settings.register_profile("untimed", deadline=None)
@@ -58,6 +63,15 @@ def postgres_url() -> str:
 def redis_url() -> str:
     """A Redis server that answers."""
     return services.redis_url()
+
+
+@pytest.fixture(scope="session")
+def milvus_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
+    """A real Milvus server, shared by all tests of a run; whoever wants to kill one starts one of their own."""
+    from support import milvus_server  # noqa: PLC0415  # there is none for Windows, and no fcntl either
+
+    with milvus_server.running(tmp_path_factory.mktemp("milvus")) as server:
+        yield server
 
 
 @pytest.fixture

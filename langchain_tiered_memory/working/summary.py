@@ -143,7 +143,7 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     oversized: Any = "shrink"
     fan_out: Any = 4
     summary_share: Any = 0.2
-    constraint_share: Any = 0.05
+    constraint_share: Any = 0.1
     level_shares: Any = (0.4, 0.35, 0.25)
     detector: Any = None
     prompt: Any = None
@@ -180,7 +180,7 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
         oversized: Oversized = "shrink",
         fan_out: int = 4,
         summary_share: float = 0.2,
-        constraint_share: float = 0.05,
+        constraint_share: float = 0.1,
         level_shares: Sequence[float] = (0.4, 0.35, 0.25),
         detector: ConstraintDetector | None = None,
         prompt: str | Mapping[str, str] | None = None,

@@ -1,31 +1,41 @@
-"""The SQLite log, beside langchain_community's SQLChatMessageHistory and beside bare sqlite3.
+"""The logs in SQLite and Redis, beside langchain_community's histories and beside the bare drivers.
 
 Run by `make bench`, or alone: `PYTHONPATH=tests .venv/bin/python tests/benchmarks/bench_log.py`.
 
 Bare sqlite3 does the least that keeps the same promise: a file in WAL mode with synchronous=NORMAL, one transaction per
 message, the same columns and the same index that finds a message again, langchain_core's own JSON. Times are CPU
 milliseconds of this process; the contenders take turns, and medians of several passes are compared.
+
+Bare redis-py pushes each message to a list, one command, and keeps no promise but that one. The Redis part needs a
+server (`TIERED_MEMORY_REDIS_URL`, else the local one) and is left out without.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import math
+import os
 import sqlite3
 import statistics
 import sys
 import tempfile
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, message_to_dict
 
 from langchain_tiered_memory.working.sql import SQLMessageLog
+from support.services import REDIS_DEFAULT, REDIS_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from langchain_tiered_memory.working.log import MessageLog
 
 APPENDS = 1_000
 PASSES = 5
@@ -116,12 +126,11 @@ def one_by_one(folder: Path) -> bool:
     )
 
 
-def by_length(folder: Path) -> bool:
+def by_length(name: str, log: MessageLog) -> bool:
     """What an append and a tail cost as the session grows."""
-    log = SQLMessageLog(f"sqlite:///{folder}/length.db")
     appends, tails, rounds = [], [], []
     length = 0
-    print(f"\nCPU milliseconds by the length of the session, medians of {AT_EACH_LENGTH}")
+    print(f"\nCPU milliseconds by the length of the session in {name}, medians of {AT_EACH_LENGTH}")
     for wanted in LENGTHS:
         while length < wanted:
             step = min(5_000, wanted - length)
@@ -133,11 +142,12 @@ def by_length(folder: Path) -> bool:
         row(f"append to {wanted:,} messages", appends[-1])
         row(f"last {WINDOW} of {wanted:,} messages", tails[-1])
         row(f"last {WINDOW // 2} rounds of {wanted:,} messages", rounds[-1])
+    log.erase(SESSION)
     log.close()
     met = True
-    for name, costs in (("append", appends), ("last messages", tails), ("last rounds", rounds)):
+    for what, costs in (("append", appends), ("last messages", tails), ("last rounds", rounds)):
         exponent = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(c) for c in costs]).slope
-        met &= row(f"growth exponent, {name}", exponent, "< 0.1", reached=exponent < 0.1)
+        met &= row(f"growth exponent, {what}", exponent, "< 0.1", reached=exponent < 0.1)
     return met
 
 
@@ -159,10 +169,109 @@ def row(name: str, value: float, target: str = "", *, reached: bool | None = Non
     return reached is not False
 
 
+# --- Redis ------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """How often redis-py sends something, which is how often it waits for an answer."""
+    from redis.connection import AbstractConnection  # noqa: PLC0415  # an extra
+
+    real, sent = AbstractConnection.send_packed_command, [0]
+
+    def send(self: Any, *arguments: Any, **options: Any) -> Any:
+        sent[0] += 1
+        return real(self, *arguments, **options)
+
+    AbstractConnection.send_packed_command = send
+    try:
+        yield sent
+    finally:
+        AbstractConnection.send_packed_command = real
+
+
+def turn(number: int) -> list[BaseMessage]:
+    """A question and its answer."""
+    return conversation(2, start=2 * number)
+
+
+def in_redis(client: Any, url: str, prefix: str) -> bool:
+    """Whole turns appended one by one, the contenders in turn."""
+    from langchain_tiered_memory.working.redis import RedisMessageLog  # noqa: PLC0415  # an extra
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        from langchain_community.chat_message_histories import RedisChatMessageHistory  # noqa: PLC0415  # as above
+
+        history = RedisChatMessageHistory(SESSION, url=url, key_prefix=f"{prefix}history:")
+
+    def bare(messages: list[BaseMessage]) -> None:
+        client.rpush(f"{prefix}bare", *(json.dumps(message_to_dict(message)) for message in messages))
+
+    log = RedisMessageLog(url, prefix=prefix)
+    contenders: dict[str, Callable[[list[BaseMessage]], object]] = {
+        "RedisChatMessageHistory": history.add_messages,
+        "bare redis-py, a list": bare,
+        "RedisMessageLog": lambda messages: log.append(SESSION, messages),
+    }
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    waits: dict[str, list[float]] = {name: [] for name in contenders}
+    trips: dict[str, float] = {}
+    for n in range(PASSES + 1):
+        for name, append in contenders.items():
+            turns = [turn(number) for number in range(n * APPENDS, (n + 1) * APPENDS)]
+            with counted() as sent:
+                start, began = time.process_time(), time.perf_counter()
+                for one in turns:
+                    append(one)
+                spent, waited = time.process_time() - start, time.perf_counter() - began
+            if n:  # the first pass opens connections and loads the script
+                times[name].append(spent * 1_000 / APPENDS)
+                waits[name].append(waited * 1_000 / APPENDS)
+                trips[name] = sent[0] / APPENDS
+    medians = {name: statistics.median(spent) for name, spent in times.items()}
+    print(f"\nRedis: milliseconds of CPU, in all, and round trips per turn of two messages, {APPENDS:,} one by one")
+    for name, spent in medians.items():
+        print(f"  {name:<40}{spent:>10.3f}{statistics.median(waits[name]):>10.3f}{trips[name]:>8.2f} trips")
+    keys = {"RedisChatMessageHistory": history.key, "RedisMessageLog": log._stored.key(SESSION)}  # its size
+    for name, key in keys.items():
+        stored = client.memory_usage(key, samples=0) / (2 * APPENDS * (PASSES + 1))
+        print(f"  {f'bytes of {name} per message':<40}{stored:>10.0f}")
+    log.erase(SESSION)
+    client.delete(f"{prefix}bare", history.key)
+    ours, plain = medians["RedisMessageLog"], medians["bare redis-py, a list"]
+    theirs, most = medians["RedisChatMessageHistory"], 3
+    met = row("round trips per turn", trips["RedisMessageLog"], "= 1", reached=trips["RedisMessageLog"] == 1)
+    met &= row("times the history", ours / theirs, "<= 1.5", reached=ours <= 1.5 * theirs)
+    return met & row("times bare redis-py", ours / plain, f"<= {most}", reached=ours <= most * plain)
+
+
+def redis_parts() -> list[bool]:
+    """Both tables for Redis; nothing where there is no server."""
+    url = os.environ.get(REDIS_VARIABLE, REDIS_DEFAULT)
+    try:
+        import redis  # noqa: PLC0415  # an extra
+
+        from langchain_tiered_memory.working.redis import RedisMessageLog  # noqa: PLC0415  # as above
+    except ModuleNotFoundError as error:
+        print(f"\nRedis left out: {error}")
+        return []
+    client = redis.Redis.from_url(url, decode_responses=True)
+    try:
+        client.ping()
+    except redis.RedisError as error:
+        print(f"\nRedis left out: {error}")
+        return []
+    prefix = f"tiered_memory_bench_{uuid4().hex}:"
+    return [in_redis(client, url, prefix), by_length("Redis", RedisMessageLog(url, prefix=prefix))]
+
+
 def main() -> int:
-    """Print both tables; the exit code is 1 if a target was missed."""
+    """Print the tables; the exit code is 1 if a target was missed."""
+    logging.disable(logging.WARNING)  # what the server's configuration may forget is not measured here
     with tempfile.TemporaryDirectory() as folder:
-        results = [one_by_one(Path(folder)), by_length(Path(folder))]
+        results = [one_by_one(Path(folder)), by_length("SQLite", SQLMessageLog(f"sqlite:///{folder}/length.db"))]
+        results += redis_parts()
     return 0 if all(results) else 1
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory.errors import VersionConflictError
@@ -70,6 +71,94 @@ def turns(count, start=0):
 
 def node(first, last, text="what was said", *, level=1, created_at=datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)):
     return SummaryNode(level, ((first, last),), text, 3, created_at)
+
+
+async def outcome_of(work, log, operation, name, *arguments):
+    """What an operation on a log gives, in a form that can be compared."""
+    try:
+        given = await work(log, operation, name, *arguments)
+    except VersionConflictError as error:
+        return ("conflict", error.expected, error.actual)
+    if operation in {"messages", "tail"}:
+        return [message.id for message in given]
+    if operation == "entries":
+        return [(entry.number, entry.message.id) for entry in given]
+    return [one.text for one in given] if operation == "nodes" else given
+
+
+class Model:
+    """A session as two plain lists."""
+
+    def __init__(self):
+        self.ids = []
+        self.nodes = []
+
+    def outcome_of(self, operation, *arguments):
+        """What a log must give."""
+        return getattr(self, f"do_{operation}")(*arguments)
+
+    def do_append(self, messages, expected=None):
+        if expected is not None and expected != len(self.ids):
+            return ("conflict", expected, len(self.ids))
+        for message in messages:
+            if message.id not in self.ids:
+                self.ids.append(message.id)
+        return len(self.ids)
+
+    def do_append_nodes(self, nodes, expected):
+        if expected != len(self.nodes) or any(one.last > len(self.ids) for one in nodes):
+            return ("conflict", expected, len(self.nodes))
+        self.nodes += [one.text for one in nodes]
+        return len(self.nodes)
+
+    def do_erase(self):
+        count = len(self.ids)
+        self.__init__()
+        return count
+
+    def do_messages(self, last=None):
+        return self.ids if last is None else self.ids[max(0, len(self.ids) - last) :]
+
+    def do_tail(self, size):
+        return self.do_messages(size[1])
+
+    def do_entries(self, after=0, limit=None):
+        rows = list(enumerate(self.ids, start=1))[after:]
+        return rows if limit is None else rows[:limit]
+
+    def do_nodes(self, after=0):
+        return self.nodes[after:]
+
+    def do_version(self):
+        return len(self.ids)
+
+    def do_stored_ids(self, ids):
+        return set(ids) & set(self.ids)
+
+
+SESSIONS = ["a", "A", "a {b}*"]
+_name = st.sampled_from(SESSIONS)
+_ids = st.lists(st.sampled_from([f"m{n}" for n in range(12)]), max_size=5)
+_batch = _ids.map(lambda ids: [HumanMessage(f"text {one}", id=one) for one in ids])
+_small = st.integers(0, 8)
+_nodes = st.lists(st.builds(lambda last: node(1, last, f"to {last}"), st.integers(1, 6)), max_size=2)
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), _name, _batch),
+        st.tuples(st.just("append"), _name, _batch),
+        st.tuples(st.just("append"), _name, _batch, _small),
+        st.tuples(st.just("append_nodes"), _name, _nodes, st.integers(0, 3)),
+        st.tuples(st.just("erase"), _name),
+        st.tuples(st.just("messages"), _name),
+        st.tuples(st.just("messages"), _name, _small),
+        st.tuples(st.just("tail"), _name, st.tuples(st.just("messages"), _small)),
+        st.tuples(st.just("entries"), _name, _small, st.none() | _small),
+        st.tuples(st.just("nodes"), _name, _small),
+        st.tuples(st.just("version"), _name),
+        st.tuples(st.just("stored_ids"), _name, _ids),
+    ),
+    max_size=25,
+)
 
 
 class LogConformance:
@@ -483,6 +572,47 @@ class LogConformance:
         (read,) = log.messages(S)
         assert without_id(read) == message
         assert repr(without_id(read)) == repr(message)
+
+    async def test_large_messages_come_back_exactly(self, log, call):
+        said = [
+            HumanMessage("x" * 3_000_000, id="ascii"),
+            HumanMessage("你好🦜\0" * 200_000, id="unicode"),
+            ToolMessage("\ud800" * 100_000, tool_call_id="c", id="surrogates", artifact=bytes(range(256)) * 4_000),
+            AIMessage("small", id="small"),
+        ]
+        await call(log, "append", S, said)
+        assert await call(log, "messages", S) == said
+        assert await call(log, "messages", S, last=2) == said[2:]
+
+    async def test_a_batch_of_many_messages_is_one_step_too(self, log, call):
+        assert await call(log, "append", S, turns(1_500), expected_version=0) == 3_000
+        assert await call(log, "stored_ids", S, [f"q{n}" for n in range(3_000)]) == {f"q{n}" for n in range(1_500)}
+        assert await call(log, "append", S, turns(1_501), expected_version=3_000) == 3_002
+        assert await call(log, "messages", S) == turns(1_501)
+        assert [entry.number for entry in await call(log, "entries", S, after=2_999)] == [3_000, 3_001, 3_002]
+
+    @pytest.mark.parametrize("mode", ["sync", "async"])
+    @settings(
+        max_examples=25,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(operations=OPERATIONS)
+    def test_whatever_is_done_to_it_it_holds_what_a_list_would_hold(self, log, mode, operations):
+        async def run():
+            for name in SESSIONS:
+                await work(log, "erase", name)
+            models = {name: Model() for name in SESSIONS}
+            for operation, name, *arguments in operations:
+                outcome = await outcome_of(work, log, operation, name, *arguments)
+                assert outcome == models[name].outcome_of(operation, *arguments), (operation, name, arguments)
+
+        async def work(log, method, *arguments):
+            if mode == "async":
+                return await getattr(log, f"a{method}")(*arguments)
+            return getattr(log, method)(*arguments)
+
+        asyncio.run(run())
 
     # --- many writers -------------------------------------------------------------------------------------------------
 

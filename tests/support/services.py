@@ -1,13 +1,17 @@
 """Finds the servers that integration tests talk to, in one way for everybody.
 
 PostgreSQL and Redis: the URL in `TIERED_MEMORY_POSTGRES_URL` or `TIERED_MEMORY_REDIS_URL`, else the usual local port.
-Milvus Lite runs inside the process. Where a service does not answer, a test is skipped with a reason; with
-`REQUIRE_SERVICES=1`, which CI sets, it fails.
+Milvus Lite runs inside the process; a Milvus server is started by `support.milvus_server`. Where a service does not
+answer, a test is skipped with a reason; with `REQUIRE_SERVICES=1`, which CI sets, it fails.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import socket
+import subprocess
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -20,6 +24,7 @@ REDIS_VARIABLE = "TIERED_MEMORY_REDIS_URL"
 POSTGRES_DEFAULT = "postgresql+psycopg://postgres@127.0.0.1:5432/postgres"
 REDIS_DEFAULT = "redis://127.0.0.1:6379/0"
 TIMEOUT_SECONDS = 3
+START_SECONDS = 20
 
 
 def are_required() -> bool:
@@ -78,3 +83,51 @@ def milvus_lite_uri(folder: Path) -> str:
     except ModuleNotFoundError:
         unavailable("Milvus tests need milvus-lite: install the extra [milvus]")
     return str(folder / "milvus.db")
+
+
+class OwnRedis:
+    """A Redis server of the test's own, which may be killed and started again; skips the test where there is none.
+
+    Args:
+        folder: Where it keeps its snapshot.
+        options: Settings beside the address, such as `{"save": "1 1"}`.
+    """
+
+    def __init__(self, folder: Path, options: dict[str, str] | None = None) -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            unavailable("this test kills a Redis server of its own, and there is no redis-server")
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            self.port = taken.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        settings = {"port": str(self.port), "bind": "127.0.0.1", "dir": str(folder), "save": "", **(options or {})}
+        arguments = [part for name, value in settings.items() for part in (f"--{name}", value)]
+        self._command = [program, *arguments]
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)  # noqa: S603  # as written above
+        give_up = time.monotonic() + START_SECONDS
+        while self.ask("PING") != "+PONG":
+            if time.monotonic() > give_up:
+                unavailable(f"redis-server did not start on port {self.port}")
+            time.sleep(0.01)
+
+    def ask(self, command: str) -> str:
+        """The first line of the answer to a command of one word or several; "" where there is none."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_SECONDS) as connection:
+                connection.sendall(command.encode() + b"\r\n")
+                return connection.makefile("rb").readline().decode().strip()
+        except OSError:
+            return ""
+
+    def kill(self) -> None:
+        """Kill it, as a power cut or the system would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None

@@ -8,31 +8,49 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, assert_type
 
+from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage, HumanMessage
 
 import langchain_tiered_memory as package
 from langchain_tiered_memory import (
     BudgetExceededError,
+    CachedFactStore,
     Clock,
     Compaction,
     Constraint,
+    ContextAssembler,
+    ContextBudget,
+    ContextReport,
     ContextSize,
+    Episode,
+    EpisodicMemory,
+    EpisodicRetriever,
     EstimatingCounter,
     ExtractiveSummarizer,
+    Fact,
+    FactStore,
+    InMemoryFactStore,
     InMemoryMessageLog,
+    LocalEmbeddings,
     MemoryCallbackHandler,
     MemoryScope,
     MemoryStoreError,
     MessageFault,
     MessageLog,
     MessageTrimmer,
+    ProceduralMemory,
     ProtocolError,
+    RedisFactStore,
+    RedisMessageLog,
     ScopeError,
+    SQLFactStore,
     SQLMessageLog,
     SummarizationError,
     SummaryMemory,
     TieredChatMessageHistory,
+    TieredMemory,
     TieredMemoryError,
+    TieredMemoryMiddleware,
     TiktokenCounter,
     TokenCounter,
     Transcript,
@@ -117,6 +135,37 @@ async def summaries(model: Runnable[list[BaseMessage], BaseMessage]) -> None:
     assert_type(constraint.text, str)
     TieredChatMessageHistory("session", memory=memory)
     SummaryMemory(max_tokens="many")  # type: ignore[arg-type]
+
+
+async def long_term(memory: EpisodicMemory, facts: FactStore) -> None:
+    """Reads and writes of long-term memory name a scope."""
+    ada = MemoryScope("ada")
+    assert_type(memory.remember("I like tea.", scope=ada, ttl=3_600), list[str])
+    assert_type(await memory.arecall("tea?", scope=ada, k=3), list[Document])
+    assert_type(memory.forget(scope=ada), int)
+    assert_type([episode.content for episode in memory.export(ada)], list[str])
+    assert_type(memory.as_retriever(scope=ada), EpisodicRetriever)
+    memory.recall("tea?")  # type: ignore[call-arg]
+    fact = facts.put(ada, "ada", "home_city", "Berlin", expected_version=0)
+    assert_type(fact, Fact)
+    assert_type(await facts.aget(ada, "ada", "home_city"), Fact | None)
+    stores: list[FactStore] = [InMemoryFactStore(), SQLFactStore("sqlite:///facts.db")]
+    stores.append(CachedFactStore(hot=RedisFactStore("redis://cache"), cold=stores[1]))
+    assert_type(Episode.from_dict({}).valid_until, datetime | None)
+    assert_type(LocalEmbeddings().embed_query("tea"), list[float])
+
+
+def contexts(model: Runnable[list[BaseMessage] | PromptValue, BaseMessage]) -> None:
+    """A request is messages, and its report is data."""
+    budget = ContextBudget(window=128_000, shares={"episodes": 0.5})
+    assert_type(budget.limit, int)
+    procedures = ProceduralMemory(system="Only GET requests.")
+    assembler = ContextAssembler(budget, log=RedisMessageLog("redis://log"), procedures=procedures)
+    assert_type(assembler.assemble({"question": "tea?"}).report, ContextReport)
+    assert_type((assembler | model).invoke("tea?"), BaseMessage)
+    with TieredMemory(max_tokens=2_000) as memory:
+        assert_type(memory.erase(MemoryScope("ada")).total, int)
+        assert_type(TieredMemoryMiddleware(memory, tools=["recall_memory"]), TieredMemoryMiddleware)
 
 
 def scopes() -> None:

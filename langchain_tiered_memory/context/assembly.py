@@ -1,0 +1,394 @@
+"""How one request is put together: what each tier has, how the budget is divided, and what it looks like then.
+
+Written as a generator that `_driving` runs, sync or async.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Protocol, cast
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
+
+from langchain_tiered_memory._driving import Call, Steps, Tell
+from langchain_tiered_memory.context.budget import ContextBudget, Tier
+from langchain_tiered_memory.context.rendering import INSTRUCTION, Fitted, fit_episodes, fit_facts
+from langchain_tiered_memory.context.report import PARTS, ContextReport, Evicted, Part, Recalled
+from langchain_tiered_memory.context.requests import ContextRequest
+from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError
+from langchain_tiered_memory.events import EventHook
+from langchain_tiered_memory.messages.protocol import is_summary, is_user_turn
+from langchain_tiered_memory.messages.trimming import Oversized, Pin, trim_messages
+from langchain_tiered_memory.messages.units import validate_messages
+from langchain_tiered_memory.messages.window import leading_system
+from langchain_tiered_memory.procedural.procedures import ProceduralMemory
+from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.log import MessageLog
+from langchain_tiered_memory.working.summary import SummaryMemory, View
+
+__all__ = ["Assembled", "Assembly", "Tiers"]
+
+_REMEMBERED: Final = 256
+
+
+class Recalling(Protocol):
+    """What recalls episodes: `EpisodicMemory`."""
+
+    def recall(self, query: str, *, scope: MemoryScope, k: int) -> list[Document]: ...  # see EpisodicMemory
+
+
+class Knowing(Protocol):
+    """What holds facts: a `FactStore`."""
+
+    def list(self, scope: MemoryScope) -> list[Any]: ...  # see FactStore
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A request, and the report of what is in it.
+
+    Attributes:
+        messages: What goes to the model.
+        report: What of it belongs to which tier, and what is not in it.
+    """
+
+    messages: list[BaseMessage]
+    report: ContextReport
+
+
+class Recollections:
+    """What was recalled for the newest user turns, so that a turn with many tool calls is answered by one recall.
+
+    The prompt of a tool loop only grows at its end: recalled anew at each step, it would change in its middle.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_turn: OrderedDict[tuple[Any, ...], list[Document]] = OrderedDict()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), ())
+
+    def get(self, key: tuple[Any, ...]) -> list[Document] | None:
+        """What was recalled for a turn, if it is still known."""
+        with self._lock:
+            return self._by_turn.get(key)
+
+    def put(self, key: tuple[Any, ...], documents: list[Document]) -> None:
+        """Remember what was recalled for a turn."""
+        with self._lock:
+            self._by_turn[key] = documents
+            self._by_turn.move_to_end(key)
+            while len(self._by_turn) > _REMEMBERED:
+                self._by_turn.popitem(last=False)
+
+    def forget(self, scope: MemoryScope) -> None:
+        """Let go of what was recalled for a user, because it is erased."""
+        with self._lock:
+            for key in [key for key in self._by_turn if key[0].user_key == scope.user_key]:
+                del self._by_turn[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """What an assembler was given, checked; see `ContextAssembler`.
+
+    Attributes:
+        budget: What a request may take.
+        meter: Counts, tools included.
+        summary: Makes the view of a session; `None` to trim the list that comes in.
+        episodes: Recalls.
+        facts: Knows.
+        procedures: Stand in the system prompt, whole.
+        k: How many episodes at most.
+        recall: What else `recall` is told.
+        pin: Which messages always stay, where there is no summary.
+        oversized: What to do with a unit that alone exceeds the budget, likewise.
+        hooks: Are told each report.
+        session_key: How a session is called in the log, by its id and whose it is.
+        needs_session: Whether a call must name a session, because a log was given.
+        log: Holds the messages instead of the summary's own log.
+        stage: What was recalled for a turn at one stage is recalled anew at the next.
+        recollections: What was recalled for the newest turns.
+    """
+
+    budget: ContextBudget
+    meter: Meter
+    summary: SummaryMemory | None
+    episodes: Recalling | None
+    facts: Knowing | None
+    procedures: ProceduralMemory | None
+    k: int
+    recall: Mapping[str, Any]
+    pin: Pin | None
+    oversized: Oversized
+    hooks: tuple[EventHook, ...]
+    session_key: Callable[[str, MemoryScope | None], str]
+    needs_session: bool = False
+    log: MessageLog | None = None
+    stage: int = 0
+    recollections: Recollections = field(default_factory=Recollections)
+
+    @property
+    def need_scope(self) -> bool:
+        """Whether a call must say whose memory it is about."""
+        return self.episodes is not None or self.facts is not None
+
+    def head(self, leading: Sequence[BaseMessage]) -> list[BaseMessage]:
+        """The system messages with the procedures and the instruction about memories in the first of them."""
+        first = leading[0] if leading else None
+        if self.procedures is not None:
+            first = self.procedures.system_message(cast("SystemMessage | None", first))
+        if self.need_scope:
+            first = _with_instruction(first)
+        return [*([first] if first is not None else []), *leading[1:]]
+
+
+def _with_instruction(system: BaseMessage | None) -> BaseMessage:
+    if system is None:
+        return SystemMessage(INSTRUCTION)
+    content: Any = system.content
+    if isinstance(content, str):
+        if content.endswith(INSTRUCTION):
+            return system
+        content = f"{content}\n\n{INSTRUCTION}" if content else INSTRUCTION
+    else:
+        content = [*content, {"type": "text", "text": INSTRUCTION}]
+    return system.model_copy(update={"content": content})
+
+
+def newest_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """The newest user turn and what follows it."""
+    start = next((place for place in range(len(messages) - 1, -1, -1) if is_user_turn(messages[place])), len(messages))
+    return messages[start:]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A request as it is laid out, from what seldom changes to what is new.
+
+    Attributes:
+        head: The system messages.
+        leading: How many of the conversation's own are in them.
+        facts: What is known.
+        view: The summary and the rounds, the newest last.
+        episodes: What was recalled; stands before the newest user turn.
+    """
+
+    head: Sequence[BaseMessage]
+    leading: int
+    facts: Fitted
+    view: Sequence[BaseMessage]
+    episodes: Fitted
+
+    @property
+    def summaries(self) -> Sequence[BaseMessage]:
+        """The summary, in whatever role."""
+        return [message for message in self.view[: self._start] if is_summary(message)]
+
+    @property
+    def rounds(self) -> Sequence[BaseMessage]:
+        """What was said before the newest user turn."""
+        return [message for message in self.view[: self._start] if not is_summary(message)]
+
+    @property
+    def turn(self) -> Sequence[BaseMessage]:
+        """The newest user turn and what followed it."""
+        return self.view[self._start :]
+
+    @property
+    def _start(self) -> int:
+        return len(self.view) - len(newest_turn(self.view))
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """The request."""
+        start = self._start
+        known = [self.facts.message] if self.facts.message is not None else []
+        quoted = [self.episodes.message] if self.episodes.message is not None else []
+        return [*self.head, *known, *self.view[:start], *quoted, *self.view[start:]]
+
+    def fingerprint(self) -> str:
+        """A digest of what stands before the rounds."""
+        hashed = hashlib.sha256()
+        for message in (*self.head, self.facts.message, *self.summaries):
+            if message is not None:
+                hashed.update(repr(message.content).encode("utf-8", "surrogatepass") + b"\0")
+        return hashed.hexdigest()[:16]
+
+
+class Assembly:
+    """Puts requests together.
+
+    Args:
+        tiers: What there is.
+        config: Gives the configuration of a summarizer's runs, where there is one.
+    """
+
+    def __init__(self, tiers: Tiers, config: Callable[[], RunnableConfig]) -> None:
+        self._tiers = tiers
+        self._config = config
+        self._degraded: list[str] = []
+
+    def of(self, request: ContextRequest) -> Steps[Assembled]:
+        """Put a request together.
+
+        Raises:
+            BudgetExceededError: What may not be left out is larger than the budget.
+        """
+        tiers, meter = self._tiers, self._tiers.meter
+        facts = yield from self._facts(request)
+        documents = yield from self._recalled(request)
+        avail = tiers.budget.limit - meter.tools - meter.messages(tiers.head(()))
+        wanted: dict[Tier, int] = {
+            "facts": fit_facts(facts, avail, meter.message).tokens,
+            "episodes": fit_episodes(documents, avail, meter.message).tokens,
+        }
+        shown = yield from self._view(request, wanted, avail)
+        view = shown.messages
+        said = [message for message in leading_system(view) if not is_summary(message)]
+        head = tiers.head(said)
+        left = tiers.budget.limit - meter.view([*head, *view[len(said) :]])
+        if left < 0:
+            raise self._too_large(-left)
+        known = fit_facts(facts, tiers.budget.divide(left, wanted)["facts"], meter.message)
+        documents = [document for document in documents if not _is_shown(document, shown, request)]
+        quoted = fit_episodes(documents, left - known.tokens, meter.message)
+        layout = Layout(head, len(said), known, view[len(said) :], quoted)
+        report = self._report(request, layout)
+        yield Tell(report, tiers.hooks)
+        return Assembled(layout.messages, report)
+
+    # --- what the tiers have ------------------------------------------------------------------------------------------
+
+    def _facts(self, request: ContextRequest) -> Steps[list[Any]]:
+        if self._tiers.facts is None or request.scope is None:
+            return []
+        try:
+            facts: list[Any] = yield Call(self._tiers.facts, "list", (request.scope,))
+        except MemoryStoreError as error:
+            self._degraded.append(f"facts: {error}")
+            return []
+        return facts
+
+    def _recalled(self, request: ContextRequest) -> Steps[list[Document]]:
+        tiers = self._tiers
+        if tiers.episodes is None or request.scope is None or not request.query.strip():
+            return []
+        newest = next(message for message in reversed(request.messages) if is_user_turn(message))
+        key = (request.scope, request.session_id, newest.id, request.query, tiers.stage)
+        under_way = newest is not request.messages[-1]
+        known = tiers.recollections.get(key) if under_way else None
+        if known is not None:
+            return known
+        scope = request.scope.whole_user()
+        try:
+            documents: list[Document] = yield Call(
+                tiers.episodes, "recall", (request.query,), {"scope": scope, "k": tiers.k, **tiers.recall}
+            )
+        except MemoryStoreError as error:
+            self._degraded.append(f"episodes: {error}")
+            return []
+        tiers.recollections.put(key, documents)
+        return documents
+
+    def _view(self, request: ContextRequest, wanted: dict[Tier, int], avail: int) -> Steps[View]:
+        """The working tier's messages within what the others leave to it."""
+        sure = self._tiers.budget.divide(avail, {**wanted, "summary": avail, "window": avail})
+        turn = newest_turn(request.messages)
+        # The newest turn goes before facts and episodes, which take what it leaves.
+        room = max(
+            avail - sure["facts"] - sure["episodes"], min(avail, self._tiers.meter.view(turn) - self._tiers.meter.tools)
+        )
+        try:
+            return (yield from self._working(request, room))
+        except BudgetExceededError:
+            if room >= avail:
+                raise
+        return (yield from self._working(request, avail))
+
+    def _working(self, request: ContextRequest, room: int) -> Steps[View]:
+        tiers = self._tiers
+        if room < 1:
+            raise self._too_large(1 - room)
+        if tiers.summary is None:
+            trimmed = trim_messages(
+                request.messages,
+                max_tokens=room,
+                token_counter=tiers.meter.counter,
+                include_system=True,
+                pin=tiers.pin,
+                oversized=tiers.oversized,
+            )
+            return View(trimmed)
+        if request.session_id is None and tiers.needs_session:
+            msg = 'there is a log and no session: pass {"configurable": {"session_id": ...}}'
+            raise ValueError(msg)
+        session_id = None if request.session_id is None else tiers.session_key(request.session_id, request.scope)
+        return (
+            yield from tiers.summary.steps_within(request.messages, session_id, self._config, room=room, log=tiers.log)
+        )
+
+    def _too_large(self, over: int) -> BudgetExceededError:
+        limit = self._tiers.budget.limit
+        return BudgetExceededError.of("what must be in the request", needed=limit + over, limit=limit)
+
+    # --- what is told -------------------------------------------------------------------------------------------------
+
+    def _report(self, request: ContextRequest, layout: Layout) -> ContextReport:
+        tiers, meter = self._tiers, self._tiers.meter
+        tokens: dict[Part, int] = dict.fromkeys(PARTS, 0)
+        tokens["tools"] = meter.tools
+        tokens["procedures"] = meter.text(tiers.procedures.render()) if tiers.procedures is not None else 0
+        tokens["system"] = meter.view(layout.head) - tokens["tools"] - tokens["procedures"]
+        tokens["facts"] = layout.facts.tokens
+        tokens["summary"] = meter.messages(layout.summaries)
+        tokens["window"] = meter.messages(layout.rounds)
+        tokens["episodes"] = layout.episodes.tokens
+        tokens["turn"] = meter.messages(layout.turn)
+        return ContextReport(
+            session_id=request.session_id or "",
+            tokens=tokens,
+            limit=tiers.budget.limit,
+            reserve=tiers.budget.reserve,
+            evicted=tuple(self._evicted(request, layout)),
+            recalled=tuple(_recalled_of(document, meter) for document in layout.episodes.chosen),
+            degraded=tuple(self._degraded),
+            faults=tuple(fault.detail for fault in validate_messages(layout.messages)),
+            fingerprint=layout.fingerprint(),
+        )
+
+    def _evicted(self, request: ContextRequest, layout: Layout) -> Iterable[Evicted]:
+        gone = len(request.messages) - layout.leading - len(layout.view)
+        if self._tiers.summary is None and gone > 0:
+            yield Evicted("window", f"{gone} messages", "the oldest go first")
+        for document in layout.episodes.left_out:
+            yield Evicted("episodes", str(document.id), "no room for what matches less")
+        for fact in layout.facts.left_out:
+            yield Evicted("facts", f"{fact.entity}.{fact.attribute}", "no room for older facts")
+
+
+def _is_shown(document: Document, view: View, request: ContextRequest) -> bool:
+    """Whether an episode stands in the view word for word anyway."""
+    about = document.metadata
+    return (
+        view.first is not None
+        and about.get("kind") == "round"
+        and about.get("session") == request.session_id
+        and int(about.get("first") or 0) >= view.first
+    )
+
+
+def _recalled_of(document: Document, meter: Meter) -> Recalled:
+    score = float(document.metadata.get("score", 0.0))
+    said = document.metadata.get("created_at")
+    created_at = datetime.fromisoformat(said) if isinstance(said, str) else said
+    return Recalled(str(document.id), score, created_at, meter.text(document.page_content))

@@ -1,0 +1,308 @@
+"""Clients of one Milvus: a sync one, and an async one for each event loop; what they raise becomes our own error."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import threading
+import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from langchain_tiered_memory._driving import Steps
+from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory.episodic._lite import LiteDatabase, lite_database
+from langchain_tiered_memory.errors import MemoryStoreError
+
+__all__ = ["Clients", "RefusedError", "is_server", "tried"]
+
+_SERVER: Final = re.compile(r"(https?|tcp|unix):", re.IGNORECASE)
+_LITE_SECONDS: Final = 600.0
+"""What a call of Milvus Lite may take: it is computing, not lost; given up, it would go on all the same."""
+_NO_PINGS: Final = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": False}
+"""pymilvus asks every 10 seconds whether a server is there; Milvus Lite hangs up on whoever asks that often."""
+_FIRST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 1.0
+_PERMANENT: Final = frozenset((100, 1100))
+"""Milvus' codes for a collection that is not there, and for an argument that it does not take."""
+_NEVER_BETTER: Final = re.compile(
+    r"cannot parse|invalid (expression|parameter)|illegal|not match|should be|exceeds|permission|auth", re.IGNORECASE
+)
+
+
+class RefusedError(MemoryStoreError):
+    """Raised when Milvus did not do what it was asked.
+
+    Attributes:
+        may_pass: Whether the same call may succeed a little later.
+        is_gone: Whether the collection is not there or not loaded, and has to be opened again.
+    """
+
+    def __init__(self, message: str, *, may_pass: bool, is_gone: bool = False) -> None:
+        super().__init__(message)
+        self.may_pass = may_pass
+        self.is_gone = is_gone
+
+
+def is_server(uri: str) -> bool:
+    """Whether a URI names a server; everything else is the path of an embedded database."""
+    return _SERVER.match(uri) is not None
+
+
+class Clients:
+    """Speaks to one Milvus from any thread and any event loop, and from a forked process.
+
+    Nothing is opened before the first call. An async client belongs to the event loop that it was made on and is
+    closed with it, so that one object serves `asyncio.run` after `asyncio.run`. Milvus Lite runs in this process and
+    has no async side: there, calls of an event loop wait in a thread.
+
+    Args:
+        uri: Of a server, or the path of an embedded database.
+        token: What a server wants to be shown.
+        timeout: Seconds to connect in.
+    """
+
+    def __init__(self, uri: str, *, token: str | None, timeout: float) -> None:
+        self.is_lite = not is_server(uri)
+        self.name = uri if self.is_lite else uri.rpartition("@")[2]
+        self._uri = uri
+        self._token = token
+        self._timeout = timeout
+        self._guard = threading.Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._process = os.getpid()
+        self._client: Any = None
+        self._lite: LiteDatabase | None = None
+        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClient] = WeakKeyDictionary()
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def call(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # any call of pymilvus
+        """Call a method of `MilvusClient`.
+
+        Raises:
+            RefusedError: It failed.
+            MemoryStoreError: The embedded database cannot be opened.
+        """
+        client = self._connected(seconds)
+        try:
+            with _told_once():
+                return self._called(client, method, arguments, seconds)
+        except _failures() as error:
+            raise self._refused(method, error) from error
+
+    def _called(self, client: Any, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # as above
+        if self._lite is not None:
+            return self._lite.call(client, method, {**arguments, "timeout": _LITE_SECONDS})
+        return getattr(client, method)(**arguments, timeout=seconds)
+
+    async def acall(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # as above
+        """`call`, awaited."""
+        if self.is_lite:
+            return await asyncio.to_thread(self.call, method, arguments, seconds)
+        loop = asyncio.get_running_loop()
+        of_loop = self._of_loops.get(loop)
+        if of_loop is None or self._process != os.getpid():
+            if self._process != os.getpid():
+                self._forget()
+            of_loop = self._of_loops[loop] = _LoopClient(self._uri, self._token)
+        try:
+            with _told_once():
+                client = await of_loop.connected(seconds)
+                return await getattr(client, method)(**arguments, timeout=seconds)
+        except _failures() as error:
+            raise self._refused(method, error) from error
+
+    def _connected(self, seconds: float) -> Any:  # noqa: ANN401  # a MilvusClient
+        with self._guard:
+            if self._client is not None and self._process == os.getpid():
+                return self._client
+            if self._process != os.getpid():
+                if self._lite is not None:
+                    self._lite.check_process()
+                self._forget()
+            if self.is_lite and self._lite is None:
+                self._lite = lite_database(self._uri, seconds)
+            uri = self._uri if self._lite is None else self._lite.uri
+            options: dict[str, Any] = {"timeout": min(seconds, self._timeout), "dedicated": True}
+            if self._lite is not None:
+                options["grpc_options"] = _NO_PINGS
+            try:
+                with _told_once():
+                    self._client = _pymilvus().MilvusClient(uri=uri, token=self._token or "", **options)
+            except _failures() as error:
+                raise self._refused(_CONNECT, error) from error
+            return self._client
+
+    def _refused(self, method: str, error: Exception) -> RefusedError:
+        code = getattr(error, "code", None)
+        code = code() if callable(code) else code
+        details = getattr(error, "details", None)
+        said = details() if callable(details) else getattr(error, "message", "")
+        reason = " ".join(str(said or error or type(error).__name__).split())
+        lost = not self.is_lite and _UNREACHABLE.search(reason) is not None
+        permanent = code in _PERMANENT or (not lost and _NEVER_BETTER.search(reason) is not None)
+        what = "cannot be reached" if lost else f"refused {method}"
+        msg = f"Milvus at {self.name} {what}: {reason[:_LONGEST_REASON]}"
+        is_gone = code in _GONE or "collection not found" in reason
+        may_pass = not (self.is_lite or permanent or is_gone)
+        return RefusedError(msg, may_pass=may_pass, is_gone=is_gone)
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Close the sync client. Async ones close with their event loops; the next call opens what it needs."""
+        with self._guard:
+            client, self._client = self._client, None
+            lite, self._lite = self._lite, None
+            if client is not None and self._process == os.getpid():
+                client.close()
+            if lite is not None:
+                lite.release()
+
+    async def aclose(self) -> None:
+        """Close the sync client and that of this event loop."""
+        of_loop = self._of_loops.pop(asyncio.get_running_loop(), None)
+        if of_loop is not None:
+            await of_loop.close()
+        await asyncio.to_thread(self.close)
+
+
+_CONNECT: Final = "a connection"
+_GONE: Final = frozenset((100, 101))
+"""Milvus' codes for a collection that is not there, and for one that is not loaded."""
+_LONGEST_REASON: Final = 500
+_UNREACHABLE: Final = re.compile(r"unavailable|connect|retry timeout|retry run out|deadline exceeded", re.IGNORECASE)
+
+
+class _LoopClient:
+    """The async client of one event loop."""
+
+    def __init__(self, uri: str, token: str | None) -> None:
+        self._client = _pymilvus().AsyncMilvusClient(uri=uri, token=token or "", dedicated=True)
+        self._connecting = asyncio.Lock()
+        self._at_end: AsyncGenerator[None, None] | None = None
+
+    async def connected(self, seconds: float) -> Any:  # noqa: ANN401  # an AsyncMilvusClient
+        """The client, connected once however many tasks ask at the same time."""
+        if self._at_end is None:
+            async with self._connecting:
+                if self._at_end is None:
+                    async with asyncio.timeout(seconds):
+                        await self._client.__aenter__()
+                    self._at_end = self._until_end()
+                    await anext(self._at_end)
+        return self._client
+
+    async def _until_end(self) -> AsyncGenerator[None, None]:
+        """Closes the client when its event loop shuts its generators down, which is the last thing that it does."""
+        try:
+            yield
+        finally:
+            await self._client.close()
+
+    async def close(self) -> None:
+        """Close it now."""
+        if self._at_end is not None:
+            await self._at_end.aclose()
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What pymilvus raises; asked for when something was raised, so that nothing is imported before its time."""
+    grpc = import_optional("grpc", needed_by="EpisodicMemory")
+    return _pymilvus().MilvusException, grpc.RpcError, grpc.FutureTimeoutError, TimeoutError
+
+
+# --- pymilvus -------------------------------------------------------------------------------------------------------
+
+_ours: ContextVar[bool] = ContextVar("ours", default=False)
+
+
+class _AlreadyTold(logging.Filter):
+    """Drops what pymilvus logs, with a traceback, of each failed call that we made: we raise it, or try again."""
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002  # logging's signature
+        return not _ours.get()
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    token = _ours.set(True)
+    try:
+        yield
+    finally:
+        _ours.reset(token)
+
+
+def _pymilvus() -> Any:  # noqa: ANN401  # it is not typed
+    module = import_optional("pymilvus", needed_by="EpisodicMemory")
+    for name in ("decorators", "client.connection_manager", "client.grpc_handler", "client.async_grpc_handler"):
+        logger = logging.getLogger(f"pymilvus.{name}")
+        if not any(isinstance(known, _AlreadyTold) for known in logger.filters):
+            logger.addFilter(_AlreadyTold())
+    return module
+
+
+# --- steps ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A step: one call, to be over at a time of `time.monotonic`."""
+
+    clients: Clients
+    method: str
+    arguments: dict[str, Any]
+    deadline: float
+
+    @property
+    def _seconds(self) -> float:
+        return max(self.deadline - time.monotonic(), 0.05)
+
+    def run(self) -> Any:  # noqa: ANN401  # what the method gives
+        """Call."""
+        return self.clients.call(self.method, self.arguments, self._seconds)
+
+    async def arun(self) -> Any:  # noqa: ANN401  # as above
+        """Call, awaited."""
+        return await self.clients.acall(self.method, self.arguments, self._seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A step: wait."""
+
+    seconds: float
+
+    def run(self) -> None:
+        """Wait."""
+        time.sleep(self.seconds)
+
+    async def arun(self) -> None:
+        """Wait, awaited."""
+        await asyncio.sleep(self.seconds)
+
+
+def tried(clients: Clients, method: str, arguments: dict[str, Any], deadline: float) -> Steps[Any]:
+    """A call, made again while it may still succeed. Every call that comes this way may be made twice.
+
+    Raises:
+        RefusedError: Milvus refused it, or could not be reached until the deadline.
+    """
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return (yield Request(clients, method, arguments, deadline))
+        except RefusedError as error:
+            if not error.may_pass or time.monotonic() + pause >= deadline:
+                raise
+        yield Pause(pause)
+        pause = min(pause * 2, _LONGEST_PAUSE)

@@ -1,0 +1,369 @@
+"""Finds the episodes that answer a question: one search, one look at the neighbours, one order."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.documents import Document
+
+from langchain_tiered_memory._driving import Call, Steps, Tell
+from langchain_tiered_memory._times import Duration, Moment, in_utc, micros_of, seconds_of
+from langchain_tiered_memory.episodic._keeping import Keeper
+from langchain_tiered_memory.episodic._mapping import USER_FIELDS, episode_of, speakers_in
+from langchain_tiered_memory.episodic._rounds import clean
+from langchain_tiered_memory.episodic._writing import embed_query
+from langchain_tiered_memory.episodic.analysis import search_text
+from langchain_tiered_memory.episodic.filters import Condition, Where
+from langchain_tiered_memory.episodic.ranking import NEIGHBOURS, POOL, Candidate, Query, Ranked, rank
+from langchain_tiered_memory.episodic.records import EPISODE_KINDS, Episode
+from langchain_tiered_memory.episodic.rows import Row, join_parts, part_id
+from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.events import EpisodesRecalled, RecallDegraded
+from langchain_tiered_memory.types import MemoryScope
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.episodic.collection import EpisodeCollection, Hits
+
+__all__ = ["Filter", "Recall", "document_of", "recall", "where_of"]
+
+Filter = Mapping[str, Any] | Sequence[tuple[str | tuple[str, ...], str, Any]]
+"""Conditions on what the user gave as metadata: `{"topic": "tea"}`, or `[("priority", ">=", 2)]`."""
+
+_NEIGHBOURLY: Final = 50
+"""Of more hits than this the neighbours are not read: they would not come up to the best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """A question, checked.
+
+    Attributes:
+        query: What is asked.
+        scope: Whose memory it is.
+        where: Which rows may be an answer.
+        k: How many episodes to give.
+        now: The present, or the moment that is asked about, in microseconds.
+        explain: Whether to say what each score is made of.
+        half_life: Seconds after which an episode counts half of a new one; `None`: age does not count.
+        deadline: When Milvus must have answered, on the monotonic clock.
+    """
+
+    query: str
+    scope: MemoryScope
+    where: Where
+    k: int
+    now: int
+    explain: bool = False
+    half_life: float | None = None
+    deadline: float = math.inf
+
+    def seconds_left(self) -> float:
+        """How long Milvus may still take.
+
+        Raises:
+            MemoryStoreError: No longer.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            msg = "the time for this recall is over: nothing was found out; give it a longer timeout, or ask again"
+            raise MemoryStoreError(msg)
+        return left
+
+
+def where_of(
+    scope: MemoryScope,
+    now: datetime,
+    *,
+    as_of: Moment | None = None,
+    max_age: Duration | None = None,
+    include_expired: bool = False,
+    filter: Filter | None = None,  # noqa: A002  # LangChain's name
+    rounds: tuple[int | None, int | None] | None = None,
+    created_from: Moment | None = None,
+    created_to: Moment | None = None,
+    entity: str | None = None,
+    kinds: Sequence[str] | None = None,
+) -> Where:
+    """Which rows a question may be answered from.
+
+    Raises:
+        ValueError: A time, a duration, a kind or a condition is none.
+    """
+    at = now if as_of is None else in_utc(as_of, "as_of")
+    begins = None if created_from is None else micros_of(in_utc(created_from, "created_from"))
+    if max_age is not None:
+        oldest = micros_of(at) - round(seconds_of(max_age, "max_age") * 1_000_000)
+        begins = oldest if begins is None else max(begins, oldest)
+    first, last = (None, None) if rounds is None else _checked_rounds(rounds)
+    return Where.of(
+        scope,
+        kinds=EPISODE_KINDS if kinds is None else _checked_kinds(kinds),
+        valid_at=None if include_expired else micros_of(at),
+        created_from=begins,
+        created_to=None if created_to is None else micros_of(in_utc(created_to, "created_to")),
+        number_from=first,
+        number_to=last,
+        entity=entity,
+        metadata=_conditions(filter),
+    )
+
+
+def recall(keeper: Keeper, asked: Recall) -> Steps[list[Document]]:
+    """The episodes that answer a question, best first.
+
+    Raises:
+        MemoryStoreError: Milvus does not answer in time, or cannot be searched.
+    """
+    started = time.perf_counter()
+    if not asked.query.strip():
+        return []
+    query = Query.of(asked.query)
+    vector, failure = yield from _vector(keeper, asked)
+    collection = yield from keeper.shelf.for_search(vector, asked.seconds_left())
+    if collection is None:
+        return []
+    if failure is not None and not (yield Call(collection, "capabilities")).bm25:
+        raise failure
+    options = {
+        "vector": vector,
+        "terms": search_text(query.terms),
+        "limit": _pool(asked.k),
+        "timeout": asked.seconds_left(),
+    }
+    hits: Hits = yield Call(collection, "search", (asked.where,), options)
+    found = _Found()
+    found.add(hits)
+    yield from _look_around(collection, found, vector, asked)
+    candidates = found.candidates(keeper.unnamed)
+    now = asked.now if asked.half_life is not None else None
+    ranked = rank(query, candidates, k=asked.k, now=now, half_life=asked.half_life)
+    rows = yield from _whole(collection, found, ranked, asked)
+    documents = [document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked]
+    event = EpisodesRecalled(
+        session_id=asked.scope.session or "",
+        tenant_id=asked.scope.tenant,
+        user_id=asked.scope.user,
+        ids=tuple(str(document.id) for document in documents),
+        seconds=time.perf_counter() - started,
+    )
+    yield Tell(event, keeper.hooks)
+    return documents
+
+
+def _pool(k: int) -> int:
+    """How many hits to ask for by vector, and by words: Milvus Lite takes 70 µs for each, and a few do for a few."""
+    return max(k, min(POOL, 15 + 2 * k))
+
+
+def _neighbourly(k: int) -> int:
+    """Of how many of the best, by vector and by words, the neighbours are read."""
+    return min(_NEIGHBOURLY, 5 + k)
+
+
+def _vector(keeper: Keeper, asked: Recall) -> Steps[tuple[list[float] | None, MemoryStoreError | None]]:
+    """The question's vector; none, and why, where the model fails: words still find what they can."""
+    if keeper.shelf.embeddings is None:
+        return None, None
+    try:
+        return (yield from embed_query(keeper.shelf.embeddings, clean(asked.query))), None
+    except MemoryStoreError as error:
+        event = RecallDegraded(
+            session_id=asked.scope.session or "",
+            tenant_id=asked.scope.tenant,
+            user_id=asked.scope.user,
+            error=error,
+        )
+        yield Tell(event, keeper.hooks)
+        return None, error
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+class _Found:
+    """The rows that searches gave, by episode: of a long one any part may have been found."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self._first: dict[str, Row] = {}
+        self._dense: dict[str, float] = {}
+        self._lexical: dict[str, float] = {}
+
+    def add(self, hits: Hits) -> None:
+        """Take in what a search gave."""
+        for row, score in hits.dense:
+            self._add_row(row)
+            self._dense[row.episode] = score
+        for row, score in hits.lexical:
+            self._add_row(row)
+            self._lexical[row.episode] = max(score, self._lexical.get(row.episode, 0.0))
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Take in rows that were read."""
+        for row in rows:
+            self._add_row(row)
+
+    def _add_row(self, row: Row) -> None:
+        self.rows[row.id] = row
+        known = self._first.get(row.episode)
+        if known is None or row.part < known.part:
+            self._first[row.episode] = row
+
+    def candidates(self, unnamed: Collection[str]) -> list[Candidate]:
+        """Each episode once, with both of its scores."""
+        return [
+            Candidate(
+                id=episode,
+                thread=_thread_of(row),
+                number=row.number,
+                text=row.content,
+                terms=row.terms,
+                created_at=row.created_at,
+                dense=self._dense.get(episode),
+                lexical=self._lexical.get(episode),
+                speakers=speakers_in(row, unnamed),
+                entity=row.entity,
+            )
+            for episode, row in self._first.items()
+        ]
+
+    def places_around(self, count: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Where the rows are of which too little is known: what only its words found, and neighbours of the best.
+
+        Args:
+            count: How many of the best by vector, and how many of the best by words.
+        """
+        scored = self._dense or self._lexical  # in a memory of words only there is no cosine to ask for
+        known = {(row.session_key, row.number) for episode, row in self._first.items() if episode in scored}
+        wanted: dict[str, set[int]] = {}
+
+        def want(row: Row, around: int) -> None:
+            for number in range(max(1, row.number - around), row.number + around + 1):
+                if row.number and (row.session_key, number) not in known:
+                    wanted.setdefault(row.session_key, set()).add(number)
+
+        for row in self._first.values():
+            want(row, 0)
+        for scores in (self._dense, self._lexical):
+            for episode in islice(scores, count):  # the best come first
+                want(self._first[episode], NEIGHBOURS)
+        return tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items())
+
+
+def _thread_of(row: Row) -> str:
+    """What an episode has neighbours in: its session, or what its user said in none."""
+    return (row.session_key or row.user_key) if row.number else ""
+
+
+def _look_around(
+    collection: EpisodeCollection, found: _Found, vector: list[float] | None, asked: Recall
+) -> Steps[None]:
+    """Read what stands around the best hits, inside the filter, with its cosines: neighbours are answers too."""
+    places = found.places_around(_neighbourly(asked.k))
+    if not places:
+        return
+    where = replace(asked.where, places=places, part=0)
+    options: dict[str, Any] = {"timeout": asked.seconds_left()}
+    if vector is None:
+        found.add_rows((yield Call(collection, "select", (where,), options)))
+    else:
+        limit = sum(len(numbers) for _, numbers in places)
+        found.add((yield Call(collection, "search", (where,), {**options, "vector": vector, "limit": limit})))
+
+
+def _whole(
+    collection: EpisodeCollection, found: _Found, ranked: Sequence[Ranked], asked: Recall
+) -> Steps[dict[str, Row]]:
+    """The rows of the best, those of several parts put together."""
+    parts: dict[str, list[Row]] = {one.candidate.id: [] for one in ranked}
+    for row in found.rows.values():
+        if row.episode in parts:
+            parts[row.episode].append(row)
+    missing = [
+        part_id(episode, part)
+        for episode, rows in parts.items()
+        for part in range(rows[0].parts)
+        if part_id(episode, part) not in found.rows
+    ]
+    if missing:
+        options = {"user_key": asked.scope.user_key, "timeout": asked.seconds_left()}
+        for row in (yield Call(collection, "fetch", (missing,), options)):
+            parts[row.episode].append(row)
+    return {episode: join_parts(rows) for episode, rows in parts.items()}
+
+
+# --- what is given ----------------------------------------------------------------------------------------------------
+
+
+def document_of(episode: Episode, ranked: Ranked | None = None, *, explain: bool = False) -> Document:
+    """An episode as LangChain's Document: the user's metadata, and what is known of it beside them; times as text."""
+    known: dict[str, Any] = {
+        **episode.metadata,
+        "id": episode.id,
+        "kind": episode.kind,
+        "session": episode.scope.session,
+        "round": episode.round,
+        "created_at": _iso(episode.created_at),
+        "valid_from": _iso(episode.valid_from),
+        "valid_until": None if episode.valid_until is None else _iso(episode.valid_until),
+        "superseded_by": episode.superseded_by,
+        "entity": episode.entity,
+    }
+    if episode.first:
+        known |= {"first": episode.first, "last": episode.last}
+    if ranked is not None:
+        known |= {"score": ranked.score, "outdated_by": ranked.outdated_by}
+        if explain:
+            known["explain"] = asdict(ranked.parts)
+    return Document(episode.content, id=episode.id, metadata=known)
+
+
+def _iso(moment: datetime) -> str:
+    """One width for all, so that texts sort as times do."""
+    return moment.isoformat(timespec="microseconds")
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _conditions(given: Any) -> tuple[Condition, ...]:  # noqa: ANN401  # callers without type checks too
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return tuple(Condition((USER_FIELDS, field), "==", value) for field, value in given.items())
+    if isinstance(given, str):
+        msg = f'filter={given!r} is an expression: give data, {{"topic": "tea"}} or [("priority", ">=", 2)]'
+        raise ValueError(msg)  # noqa: TRY004  # a wrong value among those of the right type
+    return tuple(_condition(one) for one in given)
+
+
+def _condition(one: Any) -> Condition:  # noqa: ANN401  # as above
+    try:
+        field, operator, value = one
+    except (TypeError, ValueError) as error:
+        msg = f"a condition is (field, operator, value), got {one!r:.200}"
+        raise ValueError(msg) from error
+    path = (field,) if isinstance(field, str) else tuple(field)
+    return Condition((USER_FIELDS, *path), operator, value)
+
+
+def _checked_rounds(rounds: Any) -> tuple[int | None, int | None]:  # noqa: ANN401  # as above
+    pair = isinstance(rounds, tuple | list) and len(rounds) == 2  # noqa: PLR2004  # a pair
+    if not pair or not all(one is None or (isinstance(one, int) and not isinstance(one, bool)) for one in rounds):
+        msg = f"rounds={rounds!r} is no (first, last): give two whole numbers, None for an open end"
+        raise ValueError(msg)
+    return rounds[0], rounds[1]
+
+
+def _checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    given = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if unknown := [one for one in given if one not in EPISODE_KINDS]:
+        msg = f"kinds={unknown!r} are none: use some of {', '.join(EPISODE_KINDS)}"
+        raise ValueError(msg)
+    return given

@@ -1,0 +1,196 @@
+"""Messages to rounds: what of them was said, as text, and the words by which a round is found again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from langchain_core.messages import BaseMessage, ChatMessage, RemoveMessage
+
+from langchain_tiered_memory.episodic.analysis import search_text, terms_of
+from langchain_tiered_memory.episodic.quoting import without_quotations
+from langchain_tiered_memory.episodic.records import Episode, Role, Said
+from langchain_tiered_memory.messages._transcript_text import render
+from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
+from langchain_tiered_memory.messages.transcript import PREFIXES, Prefixes
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.messages.protocol import Kind as Speaking
+
+__all__ = ["KEYS", "Key", "KeyFunction", "key_function", "key_of", "named_speakers", "prefixes_of", "said_of"]
+
+KeyFunction: TypeAlias = Callable[[Episode], str]
+"""Gives the text by which an episode is found; for the words compared, its date and speakers are added."""
+
+_ANSWER_HEAD: Final = 200
+"""Characters of each answer in a key. An answer is long and general; whole, it drowns what the user said."""
+_RESULT_HEAD: Final = 120
+_LONGEST_READ: Final = 8_000
+"""Characters that an embedding model is given; models read 256 to 8,000 tokens, and some refuse more."""
+_ROLES: Final[Mapping[Speaking, Role]] = {"user": "user", "assistant": "assistant", "result": "tool", "other": "user"}
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_SPEAKER_FIELDS: Final = ("speaker", "name", "author")
+
+
+def prefixes_of(prefixes: Prefixes | str) -> Prefixes:
+    """What speakers without a name are called.
+
+    Raises:
+        ValueError: The language is unknown.
+    """
+    if isinstance(prefixes, Prefixes):
+        return prefixes
+    names = PREFIXES.get(prefixes) if isinstance(prefixes, str) else None
+    if names is None:
+        msg = f"prefixes={prefixes!r} is unknown; use one of {', '.join(PREFIXES)} or your own Prefixes"
+        raise ValueError(msg)
+    return names
+
+
+# --- what was said ----------------------------------------------------------------------------------------------------
+
+
+def said_of(messages: Sequence[BaseMessage], prefixes: Prefixes) -> list[Said]:
+    """What was said in a round.
+
+    Prompts, summaries, recalled memories and error results that only close a call were said by nobody: were they
+    stored, the memory would feed on itself.
+    """
+    return [said for message in messages if _was_said(message) and (said := _said(message, prefixes)).text.strip()]
+
+
+def _was_said(message: BaseMessage) -> bool:
+    if isinstance(message, RemoveMessage) or kind_of(message) == "system":
+        return False
+    return not is_inserted(message)
+
+
+def _said(message: BaseMessage, prefixes: Prefixes) -> Said:
+    role = _ROLES[kind_of(message)]
+    text = render(message)
+    if role == "user":
+        return Said(role, _name(message, prefixes.human), without_quotations(text))
+    if role == "assistant":
+        return Said(role, _name(message, prefixes.ai), text)
+    return Said(role, f"{prefixes.tool} {message.name}" if message.name else prefixes.tool, text)
+
+
+def _name(message: BaseMessage, default: str) -> str:
+    if message.name:
+        return message.name
+    return message.role if isinstance(message, ChatMessage) and kind_of(message) == "other" else default
+
+
+def named_speakers(episode: Episode, prefixes: Prefixes) -> tuple[str, ...]:
+    """The names of those who speak in an episode, as its messages or its metadata give them."""
+    unnamed = {prefixes.human, prefixes.ai, prefixes.tool}
+    names = [said.speaker for said in episode.said if said.role != "tool"]
+    names += [value for name in _SPEAKER_FIELDS if isinstance(value := episode.metadata.get(name), str)]
+    return tuple(dict.fromkeys(name for name in names if name not in unnamed))
+
+
+# --- what it is found by ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What an episode is found by.
+
+    Attributes:
+        terms: The words that a lexical search compares, analysed.
+        text: What the embedding model reads; any store and any model takes it.
+    """
+
+    terms: str
+    text: str
+
+
+def key_function(key: str | KeyFunction) -> KeyFunction | None:
+    """The function behind the setting `key`; `None` for the weighted default, which is more than a text.
+
+    Raises:
+        ValueError: There is no such key.
+    """
+    if key == "weighted":
+        return None
+    if callable(key):
+        return key
+    function = KEYS.get(key)
+    if function is None:
+        msg = f"key={key!r} is unknown: use 'weighted', {', '.join(map(repr, KEYS))}, or a function of an Episode"
+        raise ValueError(msg)
+    return function
+
+
+def key_of(episode: Episode, function: KeyFunction | None, prefixes: Prefixes) -> Key:
+    """What an episode is found by.
+
+    In the default key the user's words count twice and stand first, for a question is mostly about what the user told;
+    answers and tool results are there with their beginning. The speakers' names and the date are words too.
+
+    Args:
+        episode: The episode.
+        function: A key of the caller's own.
+        prefixes: What speakers without a name are called.
+    """
+    about = [_date_words(episode.created_at), *named_speakers(episode, prefixes)]
+    if episode.entity:
+        about.append(episode.entity)
+    if function is not None:
+        text = clean(function(episode))
+        return Key(search_text([*_terms(about), *terms_of(text)]), text[:_LONGEST_READ])
+    users = [said.text for said in episode.said if said.role == "user"]
+    others = list(_heads(episode.said))
+    if not users:
+        text = "\n".join(others) or episode.content
+        return Key(search_text([*_terms(about), *terms_of(clean(text))]), _read(_spoken_by(episode, text, prefixes)))
+    told = "\n".join(users)
+    terms = terms_of(clean(told))
+    twice = terms if others else []  # weighed against what the others said, where there is any
+    words = [*_terms(about), *terms, *twice, *terms_of(clean("\n".join(others)))]
+    return Key(search_text(words), _read(_spoken_by(episode, "\n".join([told, *others]), prefixes)))
+
+
+def _read(text: str) -> str:
+    return clean(text[:_LONGEST_READ])
+
+
+def clean(text: str) -> str:
+    """A text that every embedding model and store takes: lone surrogates and NUL are no characters to them."""
+    return _SURROGATE.sub("\ufffd", text).replace("\0", " ")
+
+
+def _spoken_by(episode: Episode, text: str, prefixes: Prefixes) -> str:
+    names = named_speakers(episode, prefixes)
+    return f"{names[0]}: {text}" if names and not text.startswith(f"{names[0]}:") else text
+
+
+def _terms(about: Sequence[str]) -> list[str]:
+    return terms_of(clean("\n".join(about)))
+
+
+def _heads(said: Sequence[Said]) -> Iterator[str]:
+    for one in said:
+        if one.role != "user":
+            yield one.text[: _ANSWER_HEAD if one.role == "assistant" else _RESULT_HEAD]
+
+
+def _date_words(moment: datetime) -> str:
+    """The date as people ask for it, in the words that `_conflicts` takes away again to see what was said."""
+    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {moment.date()}"
+
+
+def _user_key(episode: Episode) -> str:
+    return "\n".join(said.text for said in episode.said if said.role == "user") or episode.content
+
+
+KEYS: Final[Mapping[str, KeyFunction]] = {"user": _user_key, "whole": lambda episode: episode.content}
+"""The ready-made keys beside the default: only what the user said, or all of it."""

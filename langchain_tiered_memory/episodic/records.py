@@ -1,0 +1,300 @@
+"""An episode: something that happened, word for word, whose it is, and from when until when it is true."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias
+
+from langchain_tiered_memory._times import FOREVER, Duration, Moment, from_micros, in_utc, micros_of, seconds_of
+from langchain_tiered_memory.types import MemoryScope
+
+__all__ = [
+    "EPISODE_KINDS",
+    "LONGEST_METADATA",
+    "RESERVED",
+    "Episode",
+    "Kind",
+    "Role",
+    "Said",
+    "Validity",
+    "checked_metadata",
+    "id_of_content",
+    "id_of_place",
+    "transcript_of",
+    "validity_of",
+]
+
+Kind: TypeAlias = Literal["round", "text", "summary"]
+Role: TypeAlias = Literal["user", "assistant", "tool"]
+
+EPISODE_KINDS: Final[tuple[Kind, ...]] = ("round", "text", "summary")
+"""The kinds of rows that are episodes; every other kind is bookkeeping and is never recalled, exported or counted."""
+
+RESERVED: Final = frozenset(
+    (
+        "id", "score", "kind", "session", "round", "first", "last", "entity", "created_at", "valid_from", "valid_until",
+        "superseded_by", "outdated_by", "explain",
+    )
+)  # fmt: skip
+"""What a recalled Document says in its metadata beside what the user gave."""
+LONGEST_METADATA: Final = 32_000
+"""UTF-8 bytes of a user's metadata as JSON; Milvus' own limit is shared with what the memory notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of a round, as text.
+
+    Attributes:
+        role: Who spoke: the user, the assistant, or a tool.
+        speaker: What the speaker is called.
+        text: What was said, with a line in brackets for a picture or a call.
+    """
+
+    role: Role
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """Something that happened in a conversation, or was worth keeping of one, word for word.
+
+    An episode is true from `valid_from` on and until `valid_until`, which is given, or follows when another takes its
+    place. It is never changed by that and never lost: who asks for another time finds what was true then.
+
+    ```python
+    from datetime import UTC, datetime
+    from langchain_tiered_memory import Episode, MemoryScope
+
+    said = datetime(2026, 3, 1, tzinfo=UTC)
+    old = Episode(id="1", scope=MemoryScope("ada"), content="I live in Rome.", created_at=said, valid_from=said)
+    later = said.replace(month=5)
+    assert old.superseded("2", later).is_valid(said) and not old.superseded("2", later).is_valid(later)
+    ```
+
+    Attributes:
+        id: Tells it apart from every other.
+        scope: Whose it is; a session of `None` where it belongs to none.
+        content: The text, word for word: a round as a transcript.
+        created_at: When it happened, in UTC.
+        valid_from: The first moment at which it is true.
+        valid_until: The first moment at which it is true no more; `None` for no end.
+        superseded_by: The id of the episode that took its place.
+        kind: `"round"` of a conversation, a `"text"`, or a `"summary"` of messages that left the window.
+        round: Which round of its session it is, from 1; texts are counted with the rounds.
+        first: The number of its first message in the log; 0 where it was not taken from one.
+        last: The number of its last message.
+        entity: What it is about.
+        metadata: What else the caller gave, as JSON holds it.
+        said: The messages of a round one by one.
+    """
+
+    id: str
+    scope: MemoryScope
+    content: str
+    created_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None = None
+    superseded_by: str | None = None
+    kind: Kind = "text"
+    round: int = 0
+    first: int = 0
+    last: int = 0
+    entity: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    said: tuple[Said, ...] = ()
+
+    def is_valid(self, at: datetime) -> bool:
+        """Whether it is true at a moment."""
+        return self.valid_from <= at and (self.valid_until is None or at < self.valid_until)
+
+    def superseded(self, by: str, at: datetime) -> Episode:
+        """The same episode after another has taken its place.
+
+        Args:
+            by: The id of the other.
+            at: From when on the other is true. If this one ended before, it still did.
+        """
+        end = max(self.valid_from, at)
+        if self.valid_until is not None:
+            end = min(end, self.valid_until)
+        return replace(self, superseded_by=by, valid_until=end)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The episode as JSON holds it; times in ISO 8601, UTC."""
+        return {
+            "id": self.id,
+            "tenant": self.scope.tenant,
+            "user": self.scope.user,
+            "session": self.scope.session,
+            "kind": self.kind,
+            "content": self.content,
+            "created_at": self.created_at.isoformat(),
+            "valid_from": self.valid_from.isoformat(),
+            "valid_until": None if self.valid_until is None else self.valid_until.isoformat(),
+            "superseded_by": self.superseded_by,
+            "round": self.round,
+            "first": self.first,
+            "last": self.last,
+            "entity": self.entity,
+            "metadata": dict(self.metadata),
+            "said": [[said.role, said.speaker, said.text] for said in self.said],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Episode:
+        """Read what `to_dict` wrote.
+
+        Raises:
+            ValueError: It is no episode; says what is missing or wrong.
+        """
+        try:
+            until = data["valid_until"]
+            if data["kind"] not in EPISODE_KINDS:
+                msg = f"kind is one of {', '.join(EPISODE_KINDS)}, got {data['kind']!r}"
+                raise ValueError(msg)  # noqa: TRY301  # one place says that it is no episode
+            return cls(
+                id=data["id"],
+                scope=MemoryScope(data["user"], data["tenant"], data["session"]),
+                content=data["content"],
+                created_at=in_utc(datetime.fromisoformat(data["created_at"]), "created_at"),
+                valid_from=in_utc(datetime.fromisoformat(data["valid_from"]), "valid_from"),
+                valid_until=None if until is None else in_utc(datetime.fromisoformat(until), "valid_until"),
+                superseded_by=data["superseded_by"],
+                kind=data["kind"],
+                round=data["round"],
+                first=data["first"],
+                last=data["last"],
+                entity=data["entity"],
+                metadata=checked_metadata(data["metadata"]),
+                said=tuple(Said(*said) for said in data["said"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            msg = f"no episode as to_dict() writes one: {type(error).__name__}: {error}"
+            raise ValueError(msg) from error
+
+
+# --- ids --------------------------------------------------------------------------------------------------------------
+
+
+def id_of_place(scope: MemoryScope, session_id: str, kind: str, *place: int) -> str:
+    """The id of what stands at a place of a log, the same whenever it is read again.
+
+    Args:
+        scope: Whose it is.
+        session_id: The session of the log.
+        kind: The kind of row.
+        *place: Numbers in the log, or the number of a round.
+    """
+    return _digest(scope.user_key, scope.session_key, "place", session_id, kind, *map(str, place))
+
+
+def id_of_content(scope: MemoryScope, created_at: datetime | None, *parts: str) -> str:
+    """The id of what is remembered without a log: the same for the same content in the same scope.
+
+    Args:
+        scope: Whose it is.
+        created_at: When it happened, if the caller said so: at another time the same words are another episode.
+        *parts: What makes it what it is.
+    """
+    when = "" if created_at is None else str(micros_of(created_at))
+    return _digest(scope.user_key, scope.session_key, "content", when, *parts)
+
+
+def _digest(*parts: str) -> str:
+    hashed = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        hashed.update(len(data).to_bytes(8, "big"))
+        hashed.update(data)
+    return hashed.hexdigest()[:32]
+
+
+# --- validity ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """When something happened, and from when until when it is true."""
+
+    created_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None
+
+
+def validity_of(
+    now: datetime,
+    *,
+    created_at: Moment | None = None,
+    valid_from: Moment | None = None,
+    valid_until: Moment | None = None,
+    ttl: Duration | None = None,
+) -> Validity:
+    """Work out when an episode is true.
+
+    Without `valid_from` it is true from when it happened; but what was written is true now, whatever the clock of
+    another machine stamped it with, so it begins no later than now.
+
+    Args:
+        now: The present time.
+        created_at: When it happened; now if not given.
+        valid_from: From when on it is true.
+        valid_until: Until when it is true, that moment excluded.
+        ttl: How long it is true, from `valid_from` on, instead of `valid_until`.
+
+    Raises:
+        ValueError: A time is no time, both ends were given, or the end lies before the beginning.
+    """
+    created = now if created_at is None else in_utc(created_at, "created_at")
+    begins = min(created, now) if valid_from is None else in_utc(valid_from, "valid_from")
+    if ttl is not None:
+        if valid_until is not None:
+            msg = f"valid_until={valid_until!r} and ttl={ttl!r} both say when it ends: give one of them"
+            raise ValueError(msg)
+        seconds = seconds_of(ttl, "ttl")
+        # Through seconds since 1970 a microsecond could be lost, so only the duration is given as a number.
+        ends: datetime | None = from_micros(min(micros_of(begins) + round(seconds * 1_000_000), FOREVER))
+    else:
+        ends = None if valid_until is None else in_utc(valid_until, "valid_until")
+    if ends is not None and ends <= begins:
+        if valid_from is not None:
+            msg = f"valid_until={ends.isoformat()} is not after valid_from={begins.isoformat()}: it would never be true"
+            raise ValueError(msg)
+        begins = ends  # it was over when it was written: kept, and true at no time
+    return Validity(created, begins, ends)
+
+
+def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A copy of what a user gave, as JSON holds it.
+
+    Raises:
+        ValueError: JSON does not hold it, or it uses a name that a recalled Document has for itself.
+    """
+    if metadata is None:
+        return {}
+    if not isinstance(metadata, Mapping) or not all(isinstance(key, str) for key in metadata):
+        msg = f"metadata is a dict with texts as keys, got {metadata!r:.200}"
+        raise ValueError(msg)
+    if taken := sorted(RESERVED.intersection(metadata)):
+        msg = f"metadata names {', '.join(taken)}, which a recalled Document says itself: call it something else"
+        raise ValueError(msg)
+    try:
+        text = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        msg = f"metadata is what JSON holds (texts, numbers, booleans, None, lists, dicts): {error}"
+        raise ValueError(msg) from error
+    if (size := len(text.encode("utf-8", "surrogatepass"))) > LONGEST_METADATA:
+        msg = f"metadata takes {size:,} bytes as JSON, an episode holds {LONGEST_METADATA:,}: keep a reference to it"
+        raise ValueError(msg)
+    copied: dict[str, Any] = json.loads(text)
+    return copied
+
+
+def transcript_of(said: Sequence[Said]) -> str:
+    """Messages as the content of a round."""
+    return "\n".join(f"{one.speaker}: {one.text}" for one in said)

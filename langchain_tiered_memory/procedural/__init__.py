@@ -1,0 +1,1 @@
+"""Tier 4: standing rules, workflows and tool schemas, injected whole."""

@@ -1,0 +1,106 @@
+"""Everything that is kept of somebody, in all tiers: as plain data, or gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import message_to_dict
+
+from langchain_tiered_memory._driving import Call, Steps
+from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.semantic.facts import Fact, FactStore
+from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.wiring.naming import is_of, session_of
+from langchain_tiered_memory.working.log import LogEntry, MessageLog
+
+__all__ = ["Erased", "erased", "exported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What an erasure took away, each tier read back afterwards.
+
+    Attributes:
+        sessions: Sessions that are gone, with their summaries.
+        messages: Messages that were in them.
+        episodes: Episodes.
+        facts: Versions of facts.
+    """
+
+    sessions: int
+    messages: int
+    episodes: int
+    facts: int
+
+    @property
+    def total(self) -> int:
+        """Records that went."""
+        return self.messages + self.episodes + self.facts
+
+
+def erased(log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: MemoryScope) -> Steps[Erased]:
+    """Erase a scope in all tiers, and read each back.
+
+    The log goes first: what is not in it cannot become an episode again.
+
+    Raises:
+        MemoryStoreError: A store does not answer, or holds something still, which others may be writing.
+    """
+    sessions = messages = 0
+    names: list[str] = yield Call(log, "sessions")
+    for name in names:
+        if is_of(name, scope):
+            messages += yield Call(log, "erase", (name,))
+            sessions += 1
+    gone_episodes: int = yield Call(episodes, "forget", (), {"scope": scope, "cursors": True})
+    gone_facts: int = yield Call(facts, "erase", (scope,))
+    names = yield Call(log, "sessions")
+    left = {
+        "sessions": sum(is_of(name, scope) for name in names),
+        "episodes": (yield Call(episodes, "count", (scope,))),
+        "facts": len((yield Call(facts, "export", (scope,)))),
+    }
+    if any(left.values()):
+        found = ", ".join(f"{count} {what}" for what, count in left.items() if count)
+        msg = f"{scope} still has {found} after it was erased: stop whoever is writing for it, and erase again"
+        raise MemoryStoreError(msg)
+    return Erased(sessions, messages, gone_episodes, gone_facts)
+
+
+def exported(
+    log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: MemoryScope
+) -> Iterator[dict[str, Any]]:
+    """Everything that is kept of a scope, record by record, as JSON can hold it."""
+    for name in log.sessions():
+        if is_of(name, scope):
+            for entry in log.entries(name):
+                yield {"tier": "working", "session": session_of(name), **_entry(entry)}
+    for episode in episodes.export(scope):
+        yield {"tier": "episodic", **episode.to_dict()}
+    for fact in facts.export(scope):
+        yield {"tier": "semantic", **_fact(fact)}
+
+
+def _entry(entry: LogEntry) -> dict[str, Any]:
+    return {
+        "number": entry.number,
+        "created_at": entry.created_at.isoformat(),
+        "message": message_to_dict(entry.message),
+    }
+
+
+def _fact(fact: Fact) -> dict[str, Any]:
+    return {
+        "session": fact.scope.session,
+        "entity": fact.entity,
+        "attribute": fact.attribute,
+        "value": fact.value,
+        "valid_from": fact.valid_from.isoformat(),
+        "valid_until": fact.valid_until.isoformat() if fact.valid_until is not None else None,
+        "version": fact.version,
+        "source": fact.source,
+        "updated_at": fact.updated_at.isoformat(),
+    }

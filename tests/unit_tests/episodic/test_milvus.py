@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.quoting import quote_episodes
+from langchain_tiered_memory.episodic.records import Episode
+from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
+from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.working.sql import SQLMessageLog
+from support import services
+from support.episodes import Clock, EpisodicConformance, WordEmbeddings, call, contents, rounds, somebody  # noqa: F401  # a fixture
+
+ADA = MemoryScope("ada")
+TESTS = Path(__file__).resolve().parents[2]
+
+INDEXING = """
+import sys, time
+from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.quoting import quote_episodes
+from langchain_tiered_memory.episodic.records import Episode
+from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
+from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.working.sql import SQLMessageLog
+from support import episodes
+
+class WordEmbeddings(episodes.WordEmbeddings):
+    def embed_documents(self, texts):
+        print("embedding", flush=True)
+        time.sleep(0.05)
+        return super().embed_documents(texts)
+
+log = SQLMessageLog(sys.argv[1])
+memory = EpisodicMemory(sys.argv[2], WordEmbeddings())
+print("done", memory.index(log, "s", scope=MemoryScope("ada")), flush=True)
+"""
+
+
+class TestOnMilvusLite(EpisodicConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def uri(cls, tmp_path_factory):
+        return services.milvus_lite_uri(tmp_path_factory.mktemp("milvus"))
+
+
+def python(code, *arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONSAFEPATH": "1"}
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(  # noqa: S603  # our own interpreter
+        command, env=environment, stdout=subprocess.PIPE, text=True, **options
+    )
+
+
+# --- processes ------------------------------------------------------------------------------------------------------
+
+
+def test_a_process_killed_while_it_indexes_loses_and_doubles_nothing(tmp_path):
+    uri, url = services.milvus_lite_uri(tmp_path), f"sqlite:///{tmp_path / 'log.db'}"
+    chance = random.Random(7)
+    with SQLMessageLog(url) as log:
+        log.append("s", rounds(600))
+        for _ in range(2):
+            child = python(INDEXING, url, uri)
+            for _ in range(chance.randint(1, 3)):
+                assert child.stdout.readline() == "embedding\n"
+            time.sleep(chance.uniform(0, 0.12))
+            child.send_signal(signal.SIGKILL)
+            child.wait()
+            child.stdout.close()
+        with EpisodicMemory(uri, WordEmbeddings()) as memory:
+            before = memory.count(ADA)
+            assert 0 < before < 600
+            assert memory.index(log, "s", scope=ADA) == 600 - before
+            exported = sorted(memory.export(ADA), key=lambda episode: episode.round)
+            assert [episode.round for episode in exported] == list(range(1, 601))
+            assert [episode.content for episode in exported] == [
+                f"Human: question {n}\nAI: answer {n}" for n in range(600)
+            ]
+            assert memory.index(log, "s", scope=ADA) == 0
+
+
+def test_what_was_remembered_is_there_for_the_next_process(tmp_path):
+    uri = services.milvus_lite_uri(tmp_path)
+    code = (
+        "import sys\nfrom langchain_tiered_memory.episodic.milvus import EpisodicMemory\n"
+        "from langchain_tiered_memory.types import MemoryScope\nfrom support.episodes import WordEmbeddings\n"
+        "memory = EpisodicMemory(sys.argv[1], WordEmbeddings())\n"
+        "memory.remember('tea', scope=MemoryScope('ada'))\nprint('written', flush=True)\nsys.stdin.read()\n"
+    )
+    child = python(code, uri, stdin=subprocess.PIPE)
+    assert child.stdout.readline() == "written\n"
+    with EpisodicMemory(uri, WordEmbeddings()) as memory, pytest.raises(MemoryStoreError, match="another process"):
+        memory.recall("tea", scope=ADA)
+    child.kill()  # without a farewell
+    child.communicate()
+    with EpisodicMemory(uri, WordEmbeddings()) as memory:
+        assert contents(memory.recall("tea", scope=ADA)) == ["tea"]
+
+
+def test_milvus_is_imported_when_it_is_used_and_not_before():
+    code = (
+        "import sys\nfrom langchain_tiered_memory.episodic.milvus import EpisodicMemory\n"
+        "from langchain_tiered_memory.episodic.retriever import EpisodicRetriever\n"
+        "EpisodicMemory('nowhere.db')\n"
+        "print(sorted({'pymilvus', 'milvus_lite', 'numpy', 'wordllama', 'snowballstemmer'} & set(sys.modules)))\n"
+    )
+    child = python(code, stderr=subprocess.DEVNULL)
+    assert child.communicate()[0] == "[]\n"
+    assert not Path("nowhere.db").exists()
+
+
+def test_a_server_that_is_not_there_is_an_error_in_time():
+    with EpisodicMemory("http://127.0.0.1:9", WordEmbeddings()) as memory:
+        with pytest.raises(MemoryStoreError):
+            memory.recall("warm up the import", scope=ADA, timeout=0.2)
+        for seconds in (0.2, 1.0):
+            started = time.monotonic()
+            with pytest.raises(MemoryStoreError, match=r"127\.0\.0\.1:9"):
+                memory.recall("tea", scope=ADA, timeout=seconds)
+            assert time.monotonic() - started < seconds + 0.8
+
+
+# --- without a model ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lite(tmp_path_factory):
+    return services.milvus_lite_uri(tmp_path_factory.mktemp("milvus"))
+
+
+def test_without_a_model_words_find_what_they_can_and_that_is_said_once(lite, caplog):
+    caplog.set_level(logging.WARNING, "langchain_tiered_memory")
+    with EpisodicMemory(lite, clock=Clock(), collection="words") as memory:
+        memory.remember(rounds(5), scope=ADA)
+        memory.remember("My sister moved to Turin.", scope=ADA)
+        assert contents(memory.recall("Where do my sisters move?", scope=ADA))[0] == "My sister moved to Turin."
+        assert memory.recall("wholly unrelated", scope=ADA) == []
+    assert [record.message for record in caplog.records if "no embedding model" in record.message] == [
+        f"{memory!r} has no embedding model: it finds episodes by their words, not by what they mean"
+    ]
+
+
+def test_what_stands_around_a_hit_is_found_with_it_in_its_session_and_filter(lite):
+    topics = ("anchor", "bread", "candle", "dragon", "engine", "forest", "garden", "harbour", "island", "jungle")
+    with EpisodicMemory(lite, collection="words") as memory:
+        ada = somebody()
+        for session in ("s", "t"):
+            memory.remember([HumanMessage(topic) for topic in topics], scope=MemoryScope(ada.user, session=session))
+        found = memory.recall("garden", scope=ada, k=20)
+        beside = {(document.metadata["session"], document.page_content.split()[1]) for document in found}
+        assert beside == {(session, topic) for session in ("s", "t") for topic in topics[4:9]}
+        inside = memory.recall("garden", scope=MemoryScope(ada.user, session="s"), k=20, rounds=(7, 8))
+        assert sorted(contents(inside)) == ["Human: garden", "Human: harbour"]
+
+
+def test_a_memory_of_words_is_not_opened_with_a_model(lite):
+    with EpisodicMemory(lite, collection="words_alone") as memory:
+        memory.remember("tea", scope=ADA)
+    with EpisodicMemory(lite, WordEmbeddings(), collection="words_alone") as memory:
+        with pytest.raises(MemoryStoreError, match="reindex"):
+            memory.recall("tea", scope=ADA)
+        assert memory.reindex() == 1
+        assert contents(memory.recall("tea", scope=ADA)) == ["tea"]
+
+
+def test_chinese_is_found_by_its_characters(lite):
+    with EpisodicMemory(lite, collection="words", prefixes="zh") as memory:
+        memory.remember([HumanMessage("我妹妹搬到都灵了"), AIMessage("恭喜!")], scope=somebody())
+        ying = somebody()
+        memory.remember([HumanMessage("我妹妹搬到都灵了"), AIMessage("恭喜!")], scope=ying)
+        assert contents(memory.recall("妹妹住在哪里", scope=ying)) == ["用户: 我妹妹搬到都灵了\n助手: 恭喜!"]
+
+
+# --- settings -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"timeout": 0}, {"half_life": -1}, {"key": "best"}, {"prefixes": "xx"}, {"timeout": "soon"}],
+)
+def test_a_setting_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        EpisodicMemory("nowhere.db", WordEmbeddings(), **wrong)
+
+
+def test_a_half_life_lets_the_newer_win(lite):
+    with EpisodicMemory(lite, WordEmbeddings(), collection="dense", half_life=86_400, clock=Clock()) as memory:
+        ada = somebody()
+        now = Clock().now.timestamp()
+        memory.remember("we drank tea at home", scope=ada, created_at=now - 30 * 86_400)
+        memory.remember("we had tea", scope=ada, created_at=now)
+        assert contents(memory.recall("we drank tea at home", scope=ada))[0] == "we had tea"
+
+
+def test_it_says_what_it_is_without_its_secrets():
+    shown = repr(EpisodicMemory("http://ada:secret@example.org:19530", WordEmbeddings()))
+    assert shown == "EpisodicMemory('http://example.org:19530', collection='episodes', WordEmbeddings:words)"
+
+
+def test_no_question_asks_milvus_more_than_thrice(lite):
+    with EpisodicMemory(lite, WordEmbeddings(), collection="dense") as memory:
+        ada = somebody("s")
+        memory.remember(rounds(60), scope=ada)
+        collection = memory._shelf.of_model(32)
+        asked = []
+        ask = collection._rows._ask
+        collection._rows._ask = lambda method, *args, **kwargs: asked.append(method) or ask(method, *args, **kwargs)
+        assert len(memory.recall("question 7", scope=ada, k=50)) == 50
+        assert len(asked) <= 3
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "shown", [EpisodicMemory, Episode, EpisodicRetriever, quote_episodes], ids=lambda one: one.__name__
+)
+def test_the_example_runs_as_it_stands(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"```python\n(.*?)```", inspect.cleandoc(shown.__doc__), re.DOTALL)
+    exec(compile(example, shown.__name__, "exec"), {})  # noqa: S102  # the docstring is what is tested
