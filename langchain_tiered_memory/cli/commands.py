@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory.cli._evaluation import eval_command
 from langchain_tiered_memory.cli._summaries import EXTRACTIVE, summary_memory
 from langchain_tiered_memory.display import compaction_renderable, counted, replay_page, replay_renderable, visible
 from langchain_tiered_memory.errors import TieredMemoryError, TranscriptError
@@ -215,6 +216,11 @@ def validate(
     typer.echo(f"{how_many} in {counted(len(found), 'message')} of the format {found.format}")
     if faults:
         raise typer.Exit(_FAILED)
+
+
+app.command("eval", epilog="Example: tiered-memory eval synthetic --compare --fail-under recall=0.8,contamination=0.1")(
+    eval_command
+)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""How a replay and a compaction look: in a terminal, as plain text, and as HTML."""
+"""How a replay, a compaction and an evaluation look: in a terminal, as plain text, and as HTML."""
 
 from __future__ import annotations
 
+from langchain_tiered_memory.display._evaluation import evaluation_renderable, evaluation_text
 from langchain_tiered_memory.display._figures import counted, visible
 from langchain_tiered_memory.display.compaction import (
     compaction_html,
@@ -17,6 +18,8 @@ __all__ = [
     "compaction_renderable",
     "compaction_text",
     "counted",
+    "evaluation_renderable",
+    "evaluation_text",
     "replay_page",
     "replay_renderable",
     "replay_text",

@@ -1,0 +1,354 @@
+"""What can be evaluated, each behind the same two verbs: tell it what was said, ask it a question."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
+from langchain_core.vectorstores import VectorStoreRetriever
+
+from langchain_tiered_memory.evaluation.cases import MemoryRecord
+from langchain_tiered_memory.types import MemoryScope, TokenCounter
+
+__all__ = [
+    "CallableTarget",
+    "EpisodicTarget",
+    "FactTarget",
+    "MemoryTarget",
+    "RetrieverTarget",
+    "as_target",
+    "outputs_of",
+]
+
+Told: TypeAlias = Iterable[tuple[MemoryRecord, ...]]
+Values: TypeAlias = Mapping[str, Any]
+
+RECORD_KEY: Final = "record_id"
+"""Where a document's metadata name the record it holds; without it the document's own id does."""
+
+
+@runtime_checkable
+class MemoryTarget(Protocol):
+    """Something that is told messages and asked questions.
+
+    `evaluate` makes one of whatever it is given; write one for a memory that is none of these.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in a report."""
+
+    @property
+    def workers(self) -> int | None:
+        """How many threads may ask it at a time; `None` for any number."""
+
+    def tell(self, units: Told) -> None:
+        """Write what was said, each unit as one; telling it again changes nothing."""
+
+    def ask(self, inputs: Values) -> dict[str, Any]:
+        """Answer a question: see `evaluation.metrics` for both dicts. A unit is named by its first record."""
+
+
+# --- tiers ------------------------------------------------------------------------------------------------------------
+
+
+class EpisodicTarget:
+    """An `EpisodicMemory`, or what has its `remember`, `supersede` and `recall`.
+
+    Args:
+        memory: The memory. It is told everything with its times, and asked `as_of` the moment of each question, so that
+            no clock of its own matters.
+        name: What it is called in a report.
+        validity: Whether it is told when something ends or is superseded, and asked for what is true. Without, it is
+            what an application has that stores and searches: the difference is what validity saves.
+        workers: How many threads may ask it at a time.
+    """
+
+    def __init__(
+        self,
+        memory: Any,  # noqa: ANN401  # by what it can do
+        *,
+        name: str | None = None,
+        validity: bool = True,
+        workers: int | None = None,
+    ) -> None:
+        self.name = name or "episodic memory"
+        self.workers = workers
+        self._memory = memory
+        self._validity = validity
+        self._records: dict[str, str] = {}
+        self._episodes: dict[str, str] = {}
+
+    def without_validity(self, name: str | None = None) -> EpisodicTarget:
+        """The same memory, asked for whatever it holds, true or not; tell it only once."""
+        other = EpisodicTarget(self._memory, name=name, validity=False, workers=self.workers)
+        other._records, other._episodes = self._records, self._episodes
+        return other
+
+    def tell(self, units: Told) -> None:
+        """Remember each unit as an episode; what was said at one time goes in one call."""
+        for _, group in groupby(units, key=lambda unit: _told_together(unit[0])):
+            self._remember(list(group))
+
+    def _remember(self, group: Sequence[tuple[MemoryRecord, ...]]) -> None:
+        first = group[0][0]
+        validity = {"valid_until": first.valid_until} if self._validity and first.valid_until is not None else {}
+        messages = [record.to_message() for unit in group for record in unit]
+        ids = self._memory.remember(messages, scope=first.scope, created_at=first.at, entity=first.entity, **validity)
+        if len(ids) != len(group):
+            msg = (
+                f"the memory made {len(ids)} episodes of {len(group)} units told at {first.at.isoformat()}: begin each "
+                "unit with a user's message that is not empty, or evaluate with unit='round'"
+            )
+            raise ValueError(msg)
+        for unit, episode in zip(group, ids, strict=True):
+            self._records[episode] = unit[0].id
+            self._episodes.update((record.id, episode) for record in unit)
+        if self._validity:
+            for unit in group:
+                self._supersede(unit)
+
+    def _supersede(self, unit: Sequence[MemoryRecord]) -> None:
+        for record in unit:
+            old = self._episodes.get(record.supersedes or "")
+            if old is not None:
+                self._memory.supersede(old, self._episodes[record.id], scope=record.scope.whole_user(), at=record.at)
+
+    def ask(self, inputs: Values) -> dict[str, Any]:
+        """Recall."""
+        asked = {"as_of": inputs["as_of"]} if self._validity else {"include_expired": True}
+        documents = self._memory.recall(inputs["question"], scope=inputs["scope"], k=inputs["k"], **asked)
+        return outputs_of(documents, self._records)
+
+
+def _told_together(record: MemoryRecord) -> tuple[Any, ...]:
+    return record.scope, record.at, record.valid_until, record.entity
+
+
+class FactTarget:
+    """A `FactStore`, or what has its `put` and `get`: told the facts of the records, asked by entity and attribute.
+
+    A record without an attribute is not told, and a question without one gets no answer.
+
+    Args:
+        store: The store.
+        name: What it is called in a report.
+        workers: How many threads may ask it at a time.
+    """
+
+    def __init__(self, store: Any, *, name: str | None = None, workers: int | None = None) -> None:  # noqa: ANN401  # as above
+        self.name = name or "fact store"
+        self.workers = workers
+        self._store = store
+
+    def tell(self, units: Told) -> None:
+        """Put each fact, with the record as its source."""
+        for unit in units:
+            for record in unit:
+                if record.attribute is not None:
+                    self._store.put(
+                        record.scope.whole_user(),
+                        record.entity or "user",
+                        record.attribute,
+                        record.text if record.value is None else record.value,
+                        valid_from=record.at,
+                        valid_until=record.valid_until,
+                        source=[record.id],
+                    )
+
+    def ask(self, inputs: Values) -> dict[str, Any]:
+        """Get the fact that held at the moment of the question."""
+        if inputs.get("attribute") is None:
+            return {"ids": [], "texts": []}
+        scope: MemoryScope = inputs["scope"]
+        fact = self._store.get(
+            scope.whole_user(), inputs.get("entity") or "user", inputs["attribute"], as_of=inputs["as_of"]
+        )
+        if fact is None:
+            return {"ids": [], "texts": []}
+        source = fact.source
+        ids = [source] if isinstance(source, str) else list(source or ())
+        return {"ids": ids, "texts": [str(fact.value)] * len(ids)}
+
+
+# --- LangChain --------------------------------------------------------------------------------------------------------
+
+
+class RetrieverTarget:
+    """Any LangChain retriever. One over a vector store is told the records; any other is taken as filled already.
+
+    A document is known by `metadata["record_id"]`, or by its id. The scope goes with the run's `configurable`, as
+    `user_id`, `tenant_id` and `session_id`.
+
+    Args:
+        retriever: The retriever.
+        name: What it is called in a report.
+        by_user: Filters for a vector store's search, made of a scope; without it the retriever's own are used.
+        workers: How many threads may ask it at a time.
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever,
+        *,
+        name: str | None = None,
+        by_user: Callable[[MemoryScope], dict[str, Any]] | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.name = name or type(retriever).__name__
+        self.workers = workers
+        self._retriever = retriever
+        self._by_user = by_user
+
+    def tell(self, units: Told) -> None:
+        """Add each unit to the vector store as a document."""
+        if not isinstance(self._retriever, VectorStoreRetriever):
+            return
+        for batch in _batches(units, 256):
+            documents = [_document(unit) for unit in batch]
+            self._retriever.add_documents(documents, ids=[str(document.id) for document in documents])
+
+    def ask(self, inputs: Values) -> dict[str, Any]:
+        """Retrieve; of a retriever that takes no k all documents count that it returns."""
+        scope: MemoryScope = inputs["scope"]
+        configurable = {"user_id": scope.user, "tenant_id": scope.tenant, "session_id": scope.session}
+        settings: dict[str, Any] = {}
+        if isinstance(self._retriever, VectorStoreRetriever):
+            settings = {"k": inputs["k"]} | (self._by_user(scope) if self._by_user else {})
+        documents = self._retriever.invoke(inputs["question"], {"configurable": configurable}, **settings)
+        return outputs_of(documents)
+
+
+class CallableTarget:
+    """A function of `inputs`, as LangSmith calls a target: it gives ids, Documents, or a dict of outputs.
+
+    Args:
+        function: Called with a dict of `question`, `k`, `scope` and `as_of`. It is taken as filled already, unless
+            `tell` is given.
+        name: What it is called in a report.
+        tell: Called once with the units, each a tuple of records.
+        workers: How many threads may call it at a time.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Values], Any],
+        *,
+        name: str | None = None,
+        tell: Callable[[Told], None] | None = None,
+        workers: int | None = None,
+    ) -> None:
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
+        self.workers = workers
+        self._function = function
+        self._tell = tell
+
+    def tell(self, units: Told) -> None:
+        """Hand the units on."""
+        if self._tell is not None:
+            self._tell(units)
+
+    def ask(self, inputs: Values) -> dict[str, Any]:
+        """Call the function."""
+        answer = self._function(inputs)
+        if isinstance(answer, Mapping):
+            return dict(answer)
+        if isinstance(answer, str) or not isinstance(answer, Iterable):
+            msg = f"{self.name} answered {answer!r:.200}: give a list of ids or Documents, or a dict with 'ids'"
+            raise TypeError(msg)
+        return outputs_of(list(answer))
+
+
+def _document(unit: Sequence[MemoryRecord]) -> Document:
+    first = unit[0]
+    text = first.text if len(unit) == 1 else "\n".join(f"{one.speaker or one.role}: {one.text}" for one in unit)
+    about = {RECORD_KEY: first.id, "user": first.scope.user, "tenant": first.scope.tenant, "at": first.at.isoformat()}
+    return Document(text, id=first.id, metadata=about)
+
+
+def outputs_of(found: Sequence[Any], records: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Ids and texts of what came back, ids or Documents.
+
+    Args:
+        found: What came back.
+        records: Record ids by the ids of a store's own.
+    """
+    known = records or {}
+    ids, texts = [], []
+    for one in found:
+        if isinstance(one, Document):
+            own = one.id or str(one.metadata.get("id", ""))
+            ids.append(str(one.metadata.get(RECORD_KEY) or known.get(own, own)))
+            texts.append(one.page_content)
+        else:
+            ids.append(known.get(str(one), str(one)))
+            texts.append("")
+    return {"ids": ids, "texts": texts}
+
+
+def _batches(units: Told, size: int) -> Iterator[list[tuple[MemoryRecord, ...]]]:
+    batch: list[tuple[MemoryRecord, ...]] = []
+    for unit in units:
+        batch.append(unit)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+# --- by what it is ----------------------------------------------------------------------------------------------------
+
+
+def as_target(
+    given: Any,  # noqa: ANN401  # by what it can do
+    *,
+    name: str | None = None,
+    max_tokens: int | None = None,
+    counter: TokenCounter | None = None,
+) -> MemoryTarget:
+    """The target that something is.
+
+    Args:
+        given: A `TieredMemory`, `EpisodicMemory`, `FactStore`, a retriever, a Runnable over messages such as a
+            `SummaryMemory`, a `MemoryTarget`, or a callable; told apart by what they can do.
+        name: What it is called in a report.
+        max_tokens: The budget that a Runnable over messages is replayed with.
+        counter: Counts the tokens of a context.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    from langchain_tiered_memory.evaluation.contexts import ContextTarget, TieredTarget  # noqa: PLC0415  # uses these
+
+    found: MemoryTarget | None = None
+    if isinstance(given, MemoryTarget):
+        found = given
+    elif _can(given, "assembler") and hasattr(given, "episodes") and hasattr(given, "facts"):
+        found = TieredTarget(given, name=name, counter=counter)
+    elif _can(given, "remember", "recall"):
+        found = EpisodicTarget(given, name=name)
+    elif _can(given, "put", "get"):
+        found = FactTarget(given, name=name)
+    elif isinstance(given, BaseRetriever):
+        found = RetrieverTarget(given, name=name)
+    elif isinstance(given, Runnable):
+        found = ContextTarget(given, name=name, max_tokens=max_tokens, counter=counter)
+    elif callable(given) and not inspect.isclass(given):
+        found = CallableTarget(given, name=name)
+    if found is not None:
+        return found
+    msg = (
+        f"{given!r:.200} cannot be evaluated: pass a TieredMemory, an EpisodicMemory, a FactStore, a retriever, a "
+        "Runnable over messages, or a function of inputs"
+    )
+    raise TypeError(msg)
+
+
+def _can(given: object, *methods: str) -> bool:
+    return not inspect.isclass(given) and all(callable(getattr(given, method, None)) for method in methods)
