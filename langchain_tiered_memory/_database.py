@@ -147,7 +147,7 @@ class Database:
         if self._process != os.getpid():
             self._forget_parent()
         if self._closed:
-            msg = f"{self.name} is closed: make a new log to go on"
+            msg = f"{self.name} is closed: open it anew to go on"
             raise MemoryStoreError(msg)
         if self._engine is None:
             with self._opening:
@@ -187,7 +187,7 @@ class Database:
     def _create_engine(self) -> sqlalchemy.Engine:
         options: dict[str, Any] = {"isolation_level": "AUTOCOMMIT"}
         if not self.is_sqlite:
-            import_optional("psycopg", needed_by=f"SQLMessageLog({self.name!r})")
+            import_optional("psycopg", needed_by=f"the database {self.name!r}")
             return sqlalchemy.create_engine(self._url, pool_pre_ping=True, **options)
         if self.is_in_memory:
             options["poolclass"] = StaticPool

@@ -30,6 +30,12 @@ Command: TypeAlias = tuple[str | int, ...]
 _SCHEMES: Final = ("redis", "rediss", "unix")
 _SCAN_COUNT: Final = 1_000
 _CONNECTIONS: Final = 50
+_FULL: Final = ". The server is full: give it more memory, or erase what is no longer needed"
+_HINTS: Final = (
+    ("OOM", _FULL),
+    ("command not allowed when used memory", _FULL),
+    ("WRONGTYPE", ". Something else than this package uses the key: give the store a prefix of its own"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +97,12 @@ class RedisServer:
     """
 
     def __init__(self, url: str, *, needed_by: str, timeout: float = 5.0) -> None:
-        if not (isinstance(timeout, int | float) and timeout > 0):
-            msg = f"timeout is seconds above 0, got {timeout!r}"
+        if (
+            isinstance(timeout, bool)
+            or not isinstance(timeout, int | float)
+            or not 0 < timeout <= threading.TIMEOUT_MAX
+        ):
+            msg = f"timeout is seconds above 0, up to {threading.TIMEOUT_MAX:.0f}, got {timeout!r}"
             raise ValueError(msg)
         self.name = _checked_url(url)
         self._arguments: dict[str, Any] = {"url": url, "needed_by": needed_by, "timeout": timeout}
@@ -106,7 +116,17 @@ class RedisServer:
             "encoding": "utf-8",
             "encoding_errors": "surrogatepass",  # any Python text comes back as it went in
         }
+        self._check_options()
         self._reset()
+
+    def _check_options(self) -> None:
+        """Refuse options of the URL that redis-py does not know, which it would say at the first use."""
+        try:
+            # Makes an object and opens no connection.
+            self._redis.BlockingConnectionPool(**self._options(self._redis)).make_connection()
+        except (TypeError, ValueError, self._redis.RedisError) as error:
+            msg = f"{self.name}: an option behind the ? in the URL cannot be used: {error}. Correct or remove it"
+            raise MemoryStoreError(msg) from error
 
     def _reset(self) -> None:
         self._process = os.getpid()
@@ -255,6 +275,9 @@ class RedisServer:
             reasons = _reasons(await self.aexecute("INFO", repeatable=True))
         except MemoryStoreError as error:
             reasons = self._reasons_unknown(error)
+        except asyncio.CancelledError:
+            self._told = False
+            raise
         if reasons:
             await aemit(StoreMayForget(session_id="", store=self.name, reasons=reasons), hooks)
 
@@ -263,7 +286,9 @@ class RedisServer:
         if not isinstance(error.__cause__, self._redis.ResponseError):
             self._told = False
             raise error
-        return (f"it does not let this user read INFO ({error.__cause__}), so nobody knows",)
+        refused = isinstance(error.__cause__, self._redis.exceptions.NoPermissionError)
+        what = "let this user read" if refused else "answer"
+        return (f"it does not {what} INFO ({str(error.__cause__).strip(' .')}), so nobody knows",)
 
     # --- connections --------------------------------------------------------------------------------------------------
 
@@ -281,6 +306,7 @@ class RedisServer:
         loop = asyncio.get_running_loop()
         held = self._by_loop.get(loop)
         if held is None:
+            self._drop_closed_loops()
             asynchronous = import_optional("redis.asyncio", needed_by=self._arguments["needed_by"])
             pool = asynchronous.BlockingConnectionPool(**self._options(asynchronous))
             client = asynchronous.Redis.from_pool(pool)
@@ -288,6 +314,11 @@ class RedisServer:
             self._by_loop[loop] = held = (client, ending)
             await anext(ending)
         return held[0]
+
+    def _drop_closed_loops(self) -> None:
+        """Let go of loops that were closed without shutting their generators down, and of their sockets."""
+        for loop in [one for one in list(self._by_loop) if one.is_closed()]:
+            self._by_loop.pop(loop, None)
 
     async def _until_loop_ends(self, loop: asyncio.AbstractEventLoop, client: Any) -> AsyncGenerator[None]:  # noqa: ANN401  # as above
         """Waits until its loop shuts its generators down, as `asyncio.run` does at its end, and closes the client."""
@@ -367,9 +398,7 @@ class RedisServer:
             return f". Nothing came within {self._arguments['timeout']:g} s: see whether the server is up, or give more"
         if isinstance(error, errors.ConnectionError):
             return ". See whether the server is up and reachable at this address"
-        if str(error).startswith(("OOM", "command not allowed when used memory")):
-            return ". The server is full: give it more memory, or erase what is no longer needed"
-        return ""
+        return next((hint for said, hint in _HINTS if said in str(error)), "")
 
 
 def _checked_url(url: Any) -> str:  # noqa: ANN401  # callers without type checks too

@@ -17,6 +17,7 @@ Duration: TypeAlias = timedelta | int | float
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
+_LONGEST: Final = 4e11
 FOREVER: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 """The microsecond that stands for "no end" where a store wants a number."""
 
@@ -39,7 +40,7 @@ def in_utc(value: Moment, name: str) -> datetime:
             return value.astimezone(UTC)
         except OverflowError as error:
             raise _out_of_range(value, name) from error
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if not _is_number(value):
         msg = f"{name}={value!r} is no time: give an aware datetime, or seconds since 1970 in UTC"
         raise ValueError(msg)
     try:
@@ -49,7 +50,8 @@ def in_utc(value: Moment, name: str) -> datetime:
 
 
 def _out_of_range(value: Moment, name: str) -> ValueError:
-    return ValueError(f"{name}={value!r} lies outside the years 1 to 9999: times are seconds, not milliseconds")
+    shown = "a number too large to print" if isinstance(value, int) and abs(value) > 10**30 else repr(value)
+    return ValueError(f"{name}={shown} lies outside the years 1 to 9999: times are seconds, not milliseconds")
 
 
 def seconds_of(value: Duration, name: str) -> float:
@@ -59,11 +61,19 @@ def seconds_of(value: Duration, name: str) -> float:
         ValueError: It is no duration, or not longer than 0.
     """
     seconds = value.total_seconds() if isinstance(value, timedelta) else value
-    number = not isinstance(seconds, bool) and isinstance(seconds, int | float) and math.isfinite(seconds)
-    if not number or seconds <= 0:
+    if not _is_number(seconds) or seconds <= 0:
         msg = f"{name}={value!r} is no duration: give a timedelta or seconds, more than 0"
         raise ValueError(msg)
+    if seconds > _LONGEST:
+        msg = f"{name} is over {_LONGEST:.0e} seconds, longer than the years 1 to 9999: give no {name} for no end"
+        raise ValueError(msg)
     return float(seconds)
+
+
+def _is_number(value: Moment | Duration) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
 
 
 def micros_of(moment: datetime) -> int:

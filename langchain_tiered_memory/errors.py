@@ -20,6 +20,7 @@ succeed when tried again.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 __all__ = [
@@ -54,6 +55,10 @@ class BudgetExceededError(TieredMemoryError, ValueError):
         self.limit = limit
         self.over = needed - limit
         self.unit = unit
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle with the figures, as a pool of processes does."""
+        return partial(type(self), needed=self.needed, limit=self.limit, unit=self.unit), self.args
 
     @classmethod
     def of(cls, what: str, *, needed: int, limit: int, unit: str = "tokens") -> BudgetExceededError:
@@ -100,6 +105,11 @@ class VersionConflictError(TieredMemoryError):
         self.expected = expected
         self.actual = actual
         self.current = current
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle with the versions, as a pool of processes does."""
+        made = partial(type(self), expected=self.expected, actual=self.actual, current=self.current)
+        return made, self.args
 
 
 class MemoryStoreError(TieredMemoryError):

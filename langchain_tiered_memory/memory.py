@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -10,7 +10,7 @@ from uuid import uuid4
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from langchain_tiered_memory._driving import Steps, adrive, drive
+from langchain_tiered_memory._driving import Call, Steps, adrive, drive
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory._times import utc_now
 from langchain_tiered_memory.context.assembler import ContextAssembler
@@ -19,12 +19,13 @@ from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.context.remembering import RememberRound
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
+from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.events import EventHook
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.semantic.facts import FactStore
 from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
-from langchain_tiered_memory.wiring.erasing import Erased, erased, exported
-from langchain_tiered_memory.wiring.following import Follower, unanswered
+from langchain_tiered_memory.wiring.erasing import Erased, aexported, erased, exported
+from langchain_tiered_memory.wiring.following import Follower, patience, unanswered
 from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
 from langchain_tiered_memory.wiring.opening import EmbeddingsLike, budget_of, embeddings_of, facts_of, log_of
 from langchain_tiered_memory.working.log import MessageLog
@@ -32,8 +33,6 @@ from langchain_tiered_memory.working.summary import SummaryMemory
 
 __all__ = ["TieredMemory"]
 
-_RECALL_SECONDS: Final = 2.0
-"""How long a request waits for episodes, before it goes without them."""
 _INTEGRATIONS: Final = "langchain_tiered_memory.integrations"
 
 
@@ -180,6 +179,10 @@ class TieredMemory:
         """The ids of a user's sessions that hold a message, sorted."""
         return sorted(session_of(name) for name in self.log.sessions() if is_of(name, scope))
 
+    async def asessions(self, scope: MemoryScope) -> list[str]:
+        """`sessions`, awaited."""
+        return sorted(session_of(name) for name in await self.log.asessions() if is_of(name, scope))
+
     def transcript(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
         """Everything that was said in a session."""
         return self.log.messages(session_key(session_id, scope))
@@ -191,6 +194,10 @@ class TieredMemory:
     def unanswered(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
         """The questions of a session to which no answer came, oldest first: the model failed, or the call was cut."""
         return unanswered(self.transcript(session_id, scope))
+
+    async def aunanswered(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
+        """`unanswered`, awaited."""
+        return unanswered(await self.atranscript(session_id, scope))
 
     # --- what the application uses ------------------------------------------------------------------------------------
 
@@ -211,7 +218,7 @@ class TieredMemory:
             "session_key": session_key,
             "recollections": self._recollections,
         }
-        recall = {"timeout": _RECALL_SECONDS, **(settings.pop("recall", None) or {})}
+        recall = {"timeout": patience(self.episodes), **(settings.pop("recall", None) or {})}
         return ContextAssembler(**{**given, **settings, "recall": recall})
 
     def remember_round(self) -> RememberRound:
@@ -281,13 +288,23 @@ class TieredMemory:
             msg = 'no session: call the chain with {"configurable": {"session_id": ...}}, see TieredMemory.config'
             raise ValueError(msg)
         scope = MemoryScope.from_config(config) if configurable.get("user_id") is not None else None
-        return self.follower.saved(session_id, messages, scope)
+        if scope is None and not (yield Call(self.log, "version", (session_key(session_id, None),))):
+            msg = (
+                f"no user, and nothing was asked in a session {session_id!r} that belongs to nobody: name the user in "
+                "the call's configuration and not in the input alone, see TieredMemory.config"
+            )
+            raise ScopeError(msg)
+        yield from self.follower.saved(session_id, messages, scope)
 
     # --- everything of somebody ---------------------------------------------------------------------------------------
 
     def export(self, scope: MemoryScope) -> Iterator[dict[str, Any]]:
         """Everything that is kept of a user, or of one session of theirs, as plain data with the tier of each."""
         return exported(self.log, self.episodes, self.facts, scope)
+
+    def aexport(self, scope: MemoryScope) -> AsyncIterator[dict[str, Any]]:
+        """`export`, awaited record by record."""
+        return aexported(self.log, self.episodes, self.facts, scope)
 
     def erase(self, scope: MemoryScope) -> Erased:
         """Erase everything that is kept of a user, or of one session of theirs, in all tiers.
@@ -324,6 +341,9 @@ class TieredMemory:
         """`close`, awaited."""
         for store in (self.log, self.episodes, self.facts):
             await store.aclose()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(log={self.log!r}, episodes={self.episodes!r}, facts={self.facts!r})"
 
     def __enter__(self) -> Self:
         return self

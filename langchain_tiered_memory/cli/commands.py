@@ -11,7 +11,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory.cli._chat import chat_command
 from langchain_tiered_memory.cli._evaluation import eval_command
+from langchain_tiered_memory.cli._memory_commands import add_memory_commands
 from langchain_tiered_memory.cli._summaries import EXTRACTIVE, summary_memory
 from langchain_tiered_memory.display import compaction_renderable, counted, replay_page, replay_renderable, visible
 from langchain_tiered_memory.errors import TieredMemoryError, TranscriptError
@@ -221,6 +223,10 @@ def validate(
 app.command("eval", epilog="Example: tiered-memory eval synthetic --compare --fail-under recall=0.8,contamination=0.1")(
     eval_command
 )
+app.command("chat", epilog="Example: tiered-memory chat --model openai:gpt-4o-mini --user ada --session trip")(
+    chat_command
+)
+add_memory_commands(app)
 
 
 @contextmanager

@@ -263,7 +263,7 @@ class Assembly:
         documents = [document for document in documents if not _is_shown(document, shown, request)]
         quoted = fit_episodes(documents, left - known.tokens, meter.message)
         layout = Layout(head, len(said), known, view[len(said) :], quoted)
-        report = self._report(request, layout)
+        report = self._report(request, layout, shown)
         yield Tell(report, tiers.hooks)
         return Assembled(layout.messages, report)
 
@@ -343,7 +343,7 @@ class Assembly:
 
     # --- what is told -------------------------------------------------------------------------------------------------
 
-    def _report(self, request: ContextRequest, layout: Layout) -> ContextReport:
+    def _report(self, request: ContextRequest, layout: Layout, shown: View) -> ContextReport:
         tiers, meter = self._tiers, self._tiers.meter
         tokens: dict[Part, int] = dict.fromkeys(PARTS, 0)
         tokens["tools"] = meter.tools
@@ -359,17 +359,20 @@ class Assembly:
             tokens=tokens,
             limit=tiers.budget.limit,
             reserve=tiers.budget.reserve,
-            evicted=tuple(self._evicted(request, layout)),
+            evicted=tuple(self._evicted(request, layout, shown)),
             recalled=tuple(_recalled_of(document, meter) for document in layout.episodes.chosen),
             degraded=tuple(self._degraded),
             faults=tuple(fault.detail for fault in validate_messages(layout.messages)),
             fingerprint=layout.fingerprint(),
         )
 
-    def _evicted(self, request: ContextRequest, layout: Layout) -> Iterable[Evicted]:
+    def _evicted(self, request: ContextRequest, layout: Layout, shown: View) -> Iterable[Evicted]:
         gone = len(request.messages) - layout.leading - len(layout.view)
         if self._tiers.summary is None and gone > 0:
             yield Evicted("window", f"{gone} messages", "the oldest go first")
+        if shown.first is not None and shown.first > layout.leading + 1:
+            reason = "it is in the summary" if layout.summaries else "the oldest go first, and there is no summary yet"
+            yield Evicted("window", f"what was said before message {shown.first}", reason)
         for document in layout.episodes.left_out:
             yield Evicted("episodes", str(document.id), "no room for what matches less")
         for fact in layout.facts.left_out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
@@ -57,7 +57,7 @@ class ContextBudget:
     window: int | None = None
     reserve_ratio: float = _RESERVE_RATIO
     margin: float = 0.0
-    shares: Mapping[Tier, float] = field(default_factory=dict)
+    shares: Mapping[Tier, float] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the numbers and their sum, so that no request fails on them later."""
@@ -86,6 +86,11 @@ class ContextBudget:
             msg = f"nothing is left: {self.arithmetic} = {self.limit} tokens; raise one of them"
             raise ValueError(msg)
         object.__setattr__(self, "shares", _checked_shares(self.shares))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled and copied by its arguments, since the view of its shares cannot be."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        return (_restored, (type(self), {**given, "shares": dict(self.shares)}))
 
     @classmethod
     def for_model(cls, model: Any, **settings: Any) -> ContextBudget:  # noqa: ANN401  # a chat model or its name; fields
@@ -165,6 +170,10 @@ def allocate(room: int, demands: Mapping[Tier, int], weights: Mapping[Tier, floa
             left -= demands[tier]
         wanting -= content
     return given
+
+
+def _restored(kind: type[ContextBudget], given: dict[str, Any]) -> ContextBudget:
+    return kind(**given)
 
 
 def _checked_shares(shares: Mapping[Tier, float]) -> Mapping[Tier, float]:

@@ -33,6 +33,9 @@ class RememberRound(Runnable[Any, Any]):
     def __init__(self, save: Saver) -> None:
         self._save = save
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
     def invoke(
         self,
         input: Any,  # noqa: A002, ANN401  # Runnable's name; an answer in any form
@@ -84,7 +87,7 @@ class RememberRound(Runnable[Any, Any]):
                 drive(self._save([incomplete(message) for message in _messages_of(whole)], config))
             raise
         if whole is not None:
-            drive(self._save(_messages_of(whole), config))
+            self.invoke(whole, config)  # so that a trace shows it by its name, as it does without a stream
 
     async def atransform(
         self,
@@ -105,7 +108,7 @@ class RememberRound(Runnable[Any, Any]):
                 drive(self._save([incomplete(message) for message in _messages_of(whole)], config))
             raise
         if whole is not None:
-            await adrive(self._save(_messages_of(whole), config))
+            await self.ainvoke(whole, config)
 
 
 def _kept(

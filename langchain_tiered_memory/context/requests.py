@@ -51,7 +51,7 @@ def request_of(given: AssemblerInput, config: RunnableConfig, *, needs_scope: bo
         needs_scope: Whether there are tiers that belong to a user.
 
     Raises:
-        ScopeError: A scope is needed and none is given, or it is none.
+        ScopeError: A scope is needed and none is given, or it is none, or the configuration names another.
         ValueError: The input is not of its form; names what it has and what is wanted.
     """
     fields: Mapping[str, Any] = given if isinstance(given, Mapping) and "role" not in given else {"messages": given}
@@ -68,22 +68,47 @@ def request_of(given: AssemblerInput, config: RunnableConfig, *, needs_scope: bo
     # What an assembler put into an earlier request is put in anew.
     said = [message for message in said if message.additional_kwargs.get(SOURCE_KEY) not in _PUT_IN]
     configurable = config.get("configurable") or {}
-    session_id = fields.get("session_id") or configurable.get("session_id")
     scope = fields.get("scope")
     if scope is not None and not isinstance(scope, MemoryScope):
         msg = f"scope={scope!r} is no scope: give MemoryScope(user=...)"
         raise ScopeError(msg)
+    session_id = fields.get("session_id") or (scope.session if scope is not None else None)
+    _check_agreement(scope, session_id, configurable)
+    session_id = session_id or configurable.get("session_id")
     if scope is None and (needs_scope or configurable.get("user_id") is not None):
         scope = MemoryScope.from_config(config)
+    expect = getattr(configurable.get("message_history"), "expect", None)
+    if expect is not None or "question" in fields:
+        # With ids of their own, so that the same question asked again is another message.
+        named = [message if message.id else message.model_copy(update={"id": str(uuid4())}) for message in said]
+        if expect is not None:
+            # The chat history stores the run's input when the run ends, and must know that the log has it by then.
+            expect([new for new, old in zip(named, said, strict=True) if new is not old])
+        said = named
     return ContextRequest(said, scope, session_id, query_of(said))
+
+
+def _check_agreement(scope: MemoryScope | None, session_id: str | None, configurable: Mapping[str, Any]) -> None:
+    """Refuse an input that names another user or session than its call, whose answer would be kept with the other's.
+
+    Raises:
+        ScopeError: It does.
+    """
+    named = [("session_id", session_id)]
+    if scope is not None:
+        named += [("user_id", scope.user), ("tenant_id", scope.tenant), ("session_id", scope.session)]
+    for key, value in named:
+        other = configurable.get(key)
+        if value is not None and other is not None and value != other:
+            msg = f"the input says {key}={value!r} and the call's configurable {other!r}: name it in one of them"
+            raise ScopeError(msg)
 
 
 def _question(question: Any) -> list[BaseMessage]:  # noqa: ANN401  # as passed
     if isinstance(question, HumanMessage):
         return [question]
     if isinstance(question, str | list) and question:
-        # With an id of its own, so that the same question asked again is another message.
-        return [HumanMessage(question, id=str(uuid4()))]
+        return [HumanMessage(question)]
     msg = f"question={question!r}: give a text that is not empty, a list of content blocks, or a HumanMessage"
     raise ValueError(msg)
 

@@ -73,7 +73,7 @@ def replacements(
     Two statements are about the same if they share enough of their words, weighed by how rare these are in the pool,
     one of the question's among them, and neither their speakers nor their entities differ. The newer replaces the older
     if it has a number that the older has not, or if they are so alike that another word is enough. Two that say the
-    same do not replace each other.
+    same do not replace each other, and an older one with a number of the question that the newer has not is left alone.
 
     Args:
         best: The best candidates, best first.
@@ -92,12 +92,15 @@ def replacements(
         size += 1
     size = max(size, _LEAST)
     telling = {term: math.log1p((size - having[term] + 0.5) / (having[term] + 0.5)) for term in wanted}
+    numbers = frozenset(term for term in query if _NUMBER.search(term))
     weights = [math.fsum(telling[term] for term in one) for one in words]
     for newer, older in permutations(range(len(best)), 2):
         common = words[newer] & words[older]
         fresh = words[newer] - words[older]
         if not fresh or common.isdisjoint(query) or not _may_replace(best[newer], best[older]):
             continue
+        if not numbers.isdisjoint(words[older] - words[newer]):
+            continue  # the question is about order 1001, and the newer one is about order 1002
         shared = math.fsum(telling[term] for term in common)
         share = shared / ((weights[newer] + weights[older] - shared) or 1.0)
         if share >= SAME or (share >= ALIKE and any(_NUMBER.search(term) for term in fresh)):

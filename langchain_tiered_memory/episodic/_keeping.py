@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.prompt_values import PromptValue
 
 from langchain_tiered_memory._driving import Call, Steps, Tell
 from langchain_tiered_memory._times import FOREVER, micros_of, now_of
@@ -23,6 +24,7 @@ from langchain_tiered_memory.episodic.records import (
     EPISODE_KINDS,
     Episode,
     Validity,
+    checked_entity,
     checked_metadata,
     id_of_content,
     id_of_place,
@@ -115,6 +117,15 @@ class Keeping:
             ttl=self.ttl,
         )
 
+    def is_anew(self, known: Episode, draft: Episode, now: datetime) -> bool:
+        """Whether what is stored and over is said again, as something new, and not just remembered a second time."""
+        if not self.says_when:
+            return self.created_at is None and not known.is_valid(now)
+        # What was merely over is given its new times; what was replaced stays so, and is true again from then on.
+        if known.superseded_by is None or known.valid_until is None:
+            return False
+        return draft.valid_from >= known.valid_until and draft.valid_until != draft.valid_from
+
 
 @dataclass(slots=True)
 class Keeper:
@@ -154,11 +165,11 @@ class Keeper:
             known = stored.get(draft.id)
             if known is None:
                 new.append(draft)
-            elif keeping.says_when:
+            elif keeping.is_anew(known, draft, now):
+                draft, known = yield from self._anew(draft, now)  # noqa: PLW2901  # the same, said again
+                new += [draft] * (known is None)
+            if known is not None and keeping.says_when:
                 yield from self._move(known, draft)
-            elif keeping.created_at is None and not known.is_valid(now):
-                draft, is_new = yield from self._anew(draft, now)  # noqa: PLW2901  # the same, said again
-                new += [draft] * is_new
             ids.append(draft.id)
         if new:
             first = yield from self._numbers(keeping.scope, len(new))
@@ -235,19 +246,20 @@ class Keeper:
             stored = yield Call(collection, "count", (where,), {"strong": False})
         return self.places.take(scope, count, stored)
 
-    def _anew(self, draft: Episode, now: datetime) -> Steps[tuple[Episode, bool]]:
+    def _anew(self, draft: Episode, now: datetime) -> Steps[tuple[Episode, Episode | None]]:
         """What was true once and then no more, said again: something new, and what was stays what it was.
 
         Returns:
-            The episode, and whether it is to be written: not if it has been said again before and is still true.
+            The episode, and how it is stored, if it has been said again before and is still true.
         """
         generation = 0
+        at = max(now, draft.valid_from)
         while True:
             generation += 1
             episode_id = id_of_content(draft.scope, None, draft.id, "again", str(generation))
             known = (yield from self.stored(draft.scope, [episode_id])).get(episode_id)
-            if known is None or known.is_valid(now):
-                return replace(draft, id=episode_id), known is None
+            if known is None or known.is_valid(at):
+                return replace(draft, id=episode_id), known
 
     def _move(self, known: Episode, draft: Episode) -> Steps[None]:
         """Give an episode that is remembered again the times that it was given now."""
@@ -267,10 +279,7 @@ class Keeper:
 
     def _drafts(self, given: Any, keeping: Keeping, validity: Validity) -> list[Episode]:  # noqa: ANN401  # as above
         metadata = checked_metadata(keeping.metadata)
-        entity = keeping.entity
-        if entity is not None and (not isinstance(entity, str) or not entity.strip()):
-            msg = f"entity={entity!r} is no name of what this is about: give a text, or None"
-            raise ValueError(msg)
+        entity = checked_entity(keeping.entity)
         about = (entity or "", json.dumps(metadata, sort_keys=True) if metadata else "")
         when = validity.created_at if keeping.created_at is not None else None
         seen: dict[str, int] = {}
@@ -298,6 +307,9 @@ class Keeper:
         """Content, messages and what makes it the same again, of each episode that something given holds."""
         if isinstance(given, str):
             return [(given, [], ["text", given])] if given.strip() else []
+        if not isinstance(given, BaseMessage | PromptValue | Sequence) or isinstance(given, bytes | bytearray):
+            msg = f"remember takes a text, a message, or a list of messages, got {type(given).__name__}: {given!r:.80}"
+            raise TypeError(msg)
         messages = [given] if isinstance(given, BaseMessage) else convert_to_messages(given)
         found = []
         for one in split_rounds(messages):

@@ -132,7 +132,7 @@ class Manager:
         there = set(self._call("list_partitions", deadline, collection_name=self.name))
         for partition in found.making.names():
             if partition not in there:
-                self._call("create_partition", deadline, collection_name=self.name, partition_name=partition)
+                self._add_partition(partition, deadline)
         zilliz = "zilliz" in self._clients.name.lower()
         wanted = indexes_of(dense=found.capabilities.dense, bm25=found.capabilities.bm25, zilliz=zilliz)
         indexed = set(self._call("list_indexes", deadline, collection_name=self.name))
@@ -140,8 +140,20 @@ class Manager:
             if field not in indexed:
                 # Not waited for: pymilvus would sleep half a second at least, and loading waits for what it needs.
                 options = {"index_params": parameters, "sync": False}
-                self._call("create_index", deadline, collection_name=self.name, **options)
+                try:
+                    self._call("create_index", deadline, collection_name=self.name, **options)
+                except RefusedError:
+                    if field not in self._call("list_indexes", deadline, collection_name=self.name):
+                        raise  # else somebody was faster, as with a partition
         self._call("load_collection", deadline, collection_name=self.name)
+
+    def _add_partition(self, partition: str, deadline: float) -> None:
+        options = {"collection_name": self.name, "partition_name": partition}
+        try:
+            self._call("create_partition", deadline, **options)
+        except RefusedError:
+            if not self._call("has_partition", deadline, **options):  # else somebody was faster
+                raise
 
     def _check(self, making: Making) -> None:
         if (making.model, making.dimension) != (self._model, self._dimension):

@@ -40,6 +40,7 @@ class Shelf:
         self._lock = threading.Lock()
         self._ours: EpisodeCollection | None = None
         self._stored: EpisodeCollection | None = None
+        self._probe: EpisodeCollection | None = None
         self.name = name
         self.embeddings = embeddings
         if embeddings is None:
@@ -73,7 +74,7 @@ class Shelf:
         """
         if self._stored is not None:
             return self._stored
-        probe = self._ours or self.collection(self.name, None, None)
+        probe = self._ours or self._probing()
         if not (yield Call(probe, "exists", options={"timeout": timeout})):
             return None
         model, dimension = yield Call(probe, "described", options={"timeout": timeout})
@@ -81,6 +82,13 @@ class Shelf:
             if self._stored is None:
                 self._stored = self.collection(self.name, dimension, model)
             return self._stored
+
+    def _probing(self) -> EpisodeCollection:
+        """What looks whether there is a collection; kept, so that closing lets go of Milvus Lite for others."""
+        with self._lock:
+            if self._probe is None:
+                self._probe = self.collection(self.name, None, None)
+            return self._probe
 
     def for_search(
         self, vector: Sequence[float] | None, timeout: float | None = None
@@ -104,16 +112,16 @@ class Shelf:
     def put(self, embeddings: Embeddings | None, dimension: int | None) -> list[EpisodeCollection]:
         """From now on speak to a collection of another model; gives what is to be closed."""
         with self._lock:
-            old = [one for one in (self._ours, self._stored) if one is not None]
+            old = [one for one in (self._ours, self._stored, self._probe) if one is not None]
             self.embeddings = embeddings
             model = None if embeddings is None else model_name_of(embeddings)
             known = embeddings is None or dimension is not None
             self._ours = self.collection(self.name, dimension, model) if known else None
-            self._stored = None
+            self._stored = self._probe = None
         return old
 
     def closing(self) -> Steps[None]:
         """Close what is open; the next call opens it again."""
-        for one in (self._ours, self._stored):
+        for one in (self._ours, self._stored, self._probe):
             if one is not None:
                 yield Call(one, "close")

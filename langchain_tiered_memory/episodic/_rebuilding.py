@@ -39,7 +39,8 @@ def rebuild(keeper: Keeper, embeddings: Embeddings | None) -> Steps[int]:
     dimension = None if embeddings is None else (yield from dimension_of(embeddings))
     source = yield from shelf.found()
     if source is None:
-        shelf.put(embeddings, dimension)
+        for old in shelf.put(embeddings, dimension):
+            yield Call(old, "close")
         return 0
     model = None if embeddings is None else model_name_of(embeddings)
     target = shelf.collection(f"{shelf.name}_reindex", dimension, model)
@@ -51,6 +52,7 @@ def rebuild(keeper: Keeper, embeddings: Embeddings | None) -> Steps[int]:
     except MemoryStoreError:
         if (yield Call(target, "exists")):
             yield Call(target, "drop")
+        yield Call(target, "close")
         raise
     yield Call(target, "replace", (shelf.name,))
     for old in [*shelf.put(embeddings, dimension), target]:

@@ -21,7 +21,7 @@ from langchain_tiered_memory.episodic._writing import embed_query
 from langchain_tiered_memory.episodic.analysis import search_text
 from langchain_tiered_memory.episodic.filters import Condition, Where
 from langchain_tiered_memory.episodic.ranking import NEIGHBOURS, POOL, Candidate, Query, Ranked, rank
-from langchain_tiered_memory.episodic.records import EPISODE_KINDS, Episode
+from langchain_tiered_memory.episodic.records import EPISODE_KINDS, Episode, checked_entity
 from langchain_tiered_memory.episodic.rows import Row, join_parts, part_id
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EpisodesRecalled, RecallDegraded
@@ -93,7 +93,7 @@ def where_of(
     """Which rows a question may be answered from.
 
     Raises:
-        ValueError: A time, a duration, a kind or a condition is none.
+        ValueError: A time, a duration, an entity, a kind or a condition is none.
     """
     at = now if as_of is None else in_utc(as_of, "as_of")
     begins = None if created_from is None else micros_of(in_utc(created_from, "created_from"))
@@ -109,7 +109,7 @@ def where_of(
         created_to=None if created_to is None else micros_of(in_utc(created_to, "created_to")),
         number_from=first,
         number_to=last,
-        entity=entity,
+        entity=checked_entity(entity),
         metadata=_conditions(filter),
     )
 
@@ -257,8 +257,13 @@ class _Found:
 
 
 def _thread_of(row: Row) -> str:
-    """What an episode has neighbours in: its session, or what its user said in none."""
-    return (row.session_key or row.user_key) if row.number else ""
+    """What an episode has neighbours in: its session, or the rounds of its user in none.
+
+    A text in no session is a note: what was noted before and after it, weeks apart, says nothing of it.
+    """
+    if not row.number or (row.kind == "text" and not row.session_key):
+        return ""
+    return row.session_key or row.user_key
 
 
 def _look_around(
@@ -337,8 +342,8 @@ def _conditions(given: Any) -> tuple[Condition, ...]:  # noqa: ANN401  # callers
         return ()
     if isinstance(given, Mapping):
         return tuple(Condition((USER_FIELDS, field), "==", value) for field, value in given.items())
-    if isinstance(given, str):
-        msg = f'filter={given!r} is an expression: give data, {{"topic": "tea"}} or [("priority", ">=", 2)]'
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        msg = f'filter={given!r} is no list of conditions: give data, {{"topic": "tea"}} or [("priority", ">=", 2)]'
         raise ValueError(msg)  # noqa: TRY004  # a wrong value among those of the right type
     return tuple(_condition(one) for one in given)
 
@@ -349,6 +354,9 @@ def _condition(one: Any) -> Condition:  # noqa: ANN401  # as above
     except (TypeError, ValueError) as error:
         msg = f"a condition is (field, operator, value), got {one!r:.200}"
         raise ValueError(msg) from error
+    if not isinstance(field, str | tuple | list) or field in ((), []):
+        msg = f"field={field!r} is none: give a key of the metadata, or a tuple of keys"
+        raise ValueError(msg)
     path = (field,) if isinstance(field, str) else tuple(field)
     return Condition((USER_FIELDS, *path), operator, value)
 

@@ -48,7 +48,8 @@ class Condition:
         field: A key of the metadata, or the path to a nested one as a tuple.
         operator: `==`, `!=`, `>`, `>=`, `<`, `<=`; `in` and `not in` a list; `contains`: the field is a list that has
             the value.
-        value: A text, a bool, an int (64 bits), a finite float, or for `in` and `not in` a list of such.
+        value: A text, a bool, an int (64 bits), a finite float, or for `in` and `not in` a list of such. Milvus Lite
+            takes `True` for 1 and `False` for 0.
 
     Raises:
         ValueError: The field is none, the operator is unknown, or does not go with the value.
@@ -60,7 +61,7 @@ class Condition:
 
     def __post_init__(self) -> None:
         """Check the parts, so that a condition that exists can be asked."""
-        if self.operator not in _OPERATORS:
+        if not isinstance(self.operator, str) or self.operator not in _OPERATORS:
             msg = f"operator={self.operator!r} is none: give one of {', '.join(get_args(Operator))}"
             raise ValueError(msg)
         if not self.path or not all(isinstance(key, str) for key in self.path):

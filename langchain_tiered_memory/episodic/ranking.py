@@ -304,6 +304,11 @@ def _pool_of(query: Query, candidates: Sequence[Candidate]) -> _Pool:
     )
 
 
+def _of_words(scores: Floats) -> Floats:
+    """BM25 scores in [0, 1]: 0 for no word, not for the least of a small pool, in which only lengths may differ."""
+    return scores / (float(scores.max(initial=0.0)) or 1.0)
+
+
 def _parts(query: Query, pool: _Pool, weights: Weights) -> Floats:
     """What each candidate has of each part, weighed, in the order of `_ranked`."""
     import numpy as np  # noqa: PLC0415  # as above
@@ -311,8 +316,8 @@ def _parts(query: Query, pool: _Pool, weights: Weights) -> Floats:
     def window(values: Floats) -> Floats:
         return with_neighbours(values, pool.threads, pool.numbers, NEIGHBOURS)
 
-    own = stretched(bm25(pool.counts, pool.lengths, pool.idf))
-    around = stretched(bm25(window(pool.counts), window(pool.lengths), pool.idf))
+    own = _of_words(bm25(pool.counts, pool.lengths, pool.idf))
+    around = _of_words(bm25(window(pool.counts), window(pool.lengths), pool.idf))
     leaning = np.minimum(1.0, _SHORT / pool.sizes)
     lexical = weights.lexical * (1 - weights.window * leaning) * own
     neighbour = weights.lexical * weights.window * leaning * around

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_tiered_memory._times import FOREVER, Duration, Moment, from_micros, in_utc, micros_of, seconds_of
+from langchain_tiered_memory.episodic._escaping import escaped, escaped_json
+from langchain_tiered_memory.episodic.rows import LONGEST_ENTITY
 from langchain_tiered_memory.types import MemoryScope
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "Role",
     "Said",
     "Validity",
+    "checked_entity",
     "checked_metadata",
     "id_of_content",
     "id_of_place",
@@ -269,6 +272,23 @@ def validity_of(
     return Validity(created, begins, ends)
 
 
+def checked_entity(entity: Any) -> str | None:  # noqa: ANN401  # callers without type checks too
+    """The name of what an episode is about.
+
+    Raises:
+        ValueError: It is none, or too long.
+    """
+    if entity is None:
+        return None
+    if not isinstance(entity, str) or not entity.strip():
+        msg = f"entity={entity!r:.80} is no name of what this is about: give a text, or None"
+        raise ValueError(msg)
+    if (size := len(escaped(entity).encode())) > LONGEST_ENTITY:
+        msg = f"entity={entity:.40}... takes {size:,} bytes, a row holds {LONGEST_ENTITY:,}: give a shorter name"
+        raise ValueError(msg)
+    return entity
+
+
 def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """A copy of what a user gave, as JSON holds it.
 
@@ -292,6 +312,7 @@ def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
         msg = f"metadata takes {size:,} bytes as JSON, an episode holds {LONGEST_METADATA:,}: keep a reference to it"
         raise ValueError(msg)
     copied: dict[str, Any] = json.loads(text)
+    escaped_json(copied)  # an integer of more than 64 bits is JSON, and no store takes it
     return copied
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import set_config_context
@@ -216,4 +216,10 @@ def _value(given: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401  # whatev
 
 
 def _last(value: Any) -> Any:  # noqa: ANN401  # as above
-    return value[-1] if isinstance(value, list) and value else value
+    last = value[-1] if isinstance(value, list) and value else value
+    if last is None or last == []:
+        msg = f"got {value!r} where somebody's words should be: give a text, a message, or messages"
+        raise ValueError(msg)
+    if isinstance(last, dict) and last.keys() >= {"role", "content"}:
+        return convert_to_messages([last])[0]
+    return last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, NotRequired, cast
@@ -29,12 +30,15 @@ from langchain_tiered_memory.types import DEFAULT_TENANT, MemoryScope
 from langchain_tiered_memory.wiring.following import Follower
 from langchain_tiered_memory.wiring.naming import session_key
 from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.nodes import SummaryNode
 from langchain_tiered_memory.working.summarizers import internal_config
 
-__all__ = ["STATE", "AgentCall", "AgentRun", "TieredMemoryState", "run_of"]
+__all__ = ["STATE", "AgentCall", "AgentRun", "TieredMemoryState", "foreign_in", "run_of"]
 
 STATE: Final = "tiered_memory"
 """The private part of an agent's state that is the memory's."""
+_TOOLS: Final = "tools:"
+"""How langgraph's path of a run names the tools of an agent around it."""
 
 
 class TieredMemoryState(AgentState[Any]):
@@ -75,12 +79,22 @@ def run_of(runtime: Runtime[Any] | None, state: Mapping[str, Any]) -> AgentRun:
         return configurable.get(key) if value is None else value
 
     session_id = named("session_id") or configurable.get("thread_id") or _kept_in(state).get("session_id", "")
+    session_id = str(session_id) + (_asked_by(configurable) if session_id else "")
     user_id = named("user_id")
     if user_id is None:
-        return AgentRun(str(session_id), None)
+        return AgentRun(session_id, None)
     tenant_id = named("tenant_id")
     tenant = DEFAULT_TENANT if tenant_id is None else tenant_id
-    return AgentRun(str(session_id), MemoryScope(user_id, tenant, str(session_id) or None))
+    return AgentRun(session_id, MemoryScope(user_id, tenant, session_id or None))
+
+
+def _asked_by(configurable: Mapping[str, Any]) -> str:
+    """What tells an agent that another asked by a tool from that other, whose thread it has; `""` for any other agent.
+
+    What agents say to each other is no part of what the user and the first of them said.
+    """
+    above = str(configurable.get("checkpoint_ns") or "").split("|")[:-1]
+    return "".join(f"/{part}" for part in above if part.startswith(_TOOLS))
 
 
 class AgentCall:
@@ -127,7 +141,9 @@ class AgentCall:
         """Make episodes of what left the summary in this call, so that the next one may recall it."""
         if self._run.scope is None or self._follower is None:
             return
-        nodes = yield Call(self._log, "nodes", (self._run.session_id, self._taken))
+        nodes: list[SummaryNode] = yield Call(self._log, "nodes", (self._run.session_id, self._taken))
+        foreign = foreign_in(self._request.messages, self._kept)
+        nodes = [node for node in nodes if node.first > foreign or not foreign]
         name = session_key(self._run.session_id, self._run.scope)
         if (yield from self._follower.took(name, nodes, self._run.scope)):
             self._taken = len(self._log.rows)
@@ -142,7 +158,7 @@ class AgentCall:
         """The response, with the nodes that were written for it as an update of the state."""
         if self._log.rows == list(self._kept.get("nodes", ())) and self._taken == self._kept.get("taken", 0):
             return response
-        covered = len(self._request.messages)
+        covered = self._log.covered
         update = {**self._kept, "nodes": self._log.rows, "taken": self._taken, "covered": covered}
         update["anchor"] = _anchor(self._request.messages, covered)
         if isinstance(response, AIMessage):
@@ -160,11 +176,20 @@ def _kept_in(state: Mapping[str, Any]) -> dict[str, Any]:
     return kept or {}
 
 
+def foreign_in(messages: Sequence[BaseMessage], kept: Mapping[str, Any]) -> int:
+    """How many of a state's first messages the session's log does not have: they were erased, or are another user's."""
+    last = kept.get("foreign")
+    return next((place for place, message in enumerate(messages, start=1) if last and message.id == last), 0)
+
+
 def _anchor(messages: Sequence[BaseMessage], covered: int) -> list[Any]:
-    """What tells that the first messages of a state are still those that the nodes were written for."""
+    """What tells that the first messages of a state are still those that the nodes were written for, word for word."""
     if not messages or covered < 1 or covered > len(messages):
         return []
-    return [str(messages[0].id), str(messages[covered - 1].id)]
+    hashed = hashlib.sha256()
+    for message in messages[:covered]:
+        hashed.update(repr((message.id, message.content)).encode("utf-8", "surrogatepass") + b"\0")
+    return [str(messages[0].id), str(messages[covered - 1].id), hashed.hexdigest()[:16]]
 
 
 def _one_system(leading: Sequence[BaseMessage]) -> SystemMessage | None:

@@ -9,10 +9,12 @@ from langchain.tools import ToolRuntime
 from langchain_core.tools import BaseTool, StructuredTool
 
 from langchain_tiered_memory.episodic.quoting import quote_episodes
-from langchain_tiered_memory.errors import ScopeError, VersionConflictError
+from langchain_tiered_memory.errors import MemoryStoreError, ScopeError, VersionConflictError
+from langchain_tiered_memory.events import logger
 from langchain_tiered_memory.integrations._agent_calls import run_of
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.wiring.following import patience
 
 __all__ = ["memory_tools"]
 
@@ -46,12 +48,20 @@ def _scope_of(runtime: ToolRuntime[Any, Any]) -> MemoryScope:
 def _recall_tool(memory: TieredMemory) -> BaseTool:
     def recall_memory(query: str, runtime: ToolRuntime[Any, Any]) -> str:
         """Look up what was said in earlier conversations with this user."""
-        found = memory.episodes.recall(query, scope=_scope_of(runtime).whole_user(), k=_RECALLED)
+        scope = _scope_of(runtime).whole_user()
+        try:
+            found = memory.episodes.recall(query, scope=scope, k=_RECALLED, timeout=patience(memory.episodes))
+        except MemoryStoreError as error:
+            return _unreachable(error)
         return quote_episodes(found) or _NOTHING
 
     async def arecall_memory(query: str, runtime: ToolRuntime[Any, Any]) -> str:
         """As above."""
-        found = await memory.episodes.arecall(query, scope=_scope_of(runtime).whole_user(), k=_RECALLED)
+        scope = _scope_of(runtime).whole_user()
+        try:
+            found = await memory.episodes.arecall(query, scope=scope, k=_RECALLED, timeout=patience(memory.episodes))
+        except MemoryStoreError as error:
+            return _unreachable(error)
         return quote_episodes(found) or _NOTHING
 
     return StructuredTool.from_function(recall_memory, coroutine=arecall_memory, name="recall_memory")
@@ -65,6 +75,8 @@ def _fact_tool(memory: TieredMemory) -> BaseTool:
             fact = memory.facts.put(scope, entity, attribute, value, source="save_fact")
         except VersionConflictError:
             return _conflict(entity, attribute)
+        except ValueError as error:  # what the model gave is no fact, which it can mend
+            return f"Not saved: {error}"
         return f"Saved: {entity}.{attribute}, version {fact.version}."
 
     async def asave_fact(entity: str, attribute: str, value: str, runtime: ToolRuntime[Any, Any]) -> str:
@@ -74,9 +86,17 @@ def _fact_tool(memory: TieredMemory) -> BaseTool:
             fact = await memory.facts.aput(scope, entity, attribute, value, source="save_fact")
         except VersionConflictError:
             return _conflict(entity, attribute)
+        except ValueError as error:  # what the model gave is no fact, which it can mend
+            return f"Not saved: {error}"
         return f"Saved: {entity}.{attribute}, version {fact.version}."
 
     return StructuredTool.from_function(save_fact, coroutine=asave_fact, name="save_fact")
+
+
+def _unreachable(error: MemoryStoreError) -> str:
+    # The agent goes on without, as a request does; what the error says may name servers, and is not for a model.
+    logger.warning("recall_memory: %s", error)
+    return "The memory does not answer at present. Go on without it."
 
 
 def _conflict(entity: str, attribute: str) -> str:

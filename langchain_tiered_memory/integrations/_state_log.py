@@ -31,6 +31,11 @@ class StateLog(MessageLog):
         self._now = now
         self.rows = list(rows)
 
+    @property
+    def covered(self) -> int:
+        """The number of the last message that a node stands for, 0 for none."""
+        return max((node.last for node in self.nodes("state")), default=0)
+
     def _entries(
         self,
         session_id: str,  # noqa: ARG002  # there is one

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -54,6 +56,10 @@ _LEAVING: Final = {
     RunnableWithMessageHistory._exit_history.__code__,  # noqa: SLF001  # as above
     RunnableWithMessageHistory._aexit_history.__code__,  # noqa: SLF001  # as above
 }
+
+
+_EXPECTED: Final = 256
+"""Messages that chains appended and whose runs have not ended, of which this many are known."""
 
 
 class TieredChatMessageHistory(BaseChatMessageHistory):
@@ -125,6 +131,8 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         # The ids of all messages that a view of this object had. A run brings them back with its input, and they are
         # not stored even where the session has been erased meanwhile.
         self._shown: set[str] = set()
+        # What a chain has appended itself, the newest last; see `expect`.
+        self._expected: deque[BaseMessage] = deque(maxlen=_EXPECTED)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -227,6 +235,14 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
             raise
         await adrive(self._after_append())
 
+    def expect(self, messages: Iterable[BaseMessage]) -> None:
+        """Learn that a chain has these from its run's input and appends them itself, with the ids that it gave them.
+
+        An assembler puts a question into the log before the model is asked. When the run ends, the question comes here
+        as it came in, without an id, and would be stored once more.
+        """
+        self._expected.extend(messages)
+
     def clear(self) -> None:
         """Erase the session from the log."""
         self.log.erase(self.session_id)
@@ -270,15 +286,42 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         start = 0
         while start < len(batch) and batch[start].id in self._shown:
             start += 1
-        rest = batch[start:]
+        rest = [self._as_expected(message) for message in batch[start:]]
+        expected = {str(message.id) for message, given in zip(rest, batch[start:], strict=True) if message is not given}
+        answered = self._said_since(expected)
+        rest = [message for message in rest if message.id not in answered]
         while True:
             length = self._length_of_transcript(rest)
-            known = self._shown | self.log.stored_ids(self.session_id, [m.id for m in rest if m.id])
+            # A question that was expected counts as new, so that its answer does; to append it again changes nothing.
+            known = (self._shown | self.log.stored_ids(self.session_id, [m.id for m in rest if m.id])) - expected
             try:
                 self.log.append(self.session_id, news(rest[length:], known), length or None)
             except VersionConflictError:
                 continue  # somebody else has appended, so what was compared by position must be compared again
             return
+
+    def _said_since(self, questions: set[str]) -> set[str]:
+        """The ids of what the log has behind the first of some questions: a chain may keep its answer too."""
+        since: set[str] = set()
+        entries = self.log.newest_first(self.session_id)
+        while questions:
+            message_id = str(next(entries).message.id)
+            if message_id not in questions:
+                since.add(message_id)
+            questions = questions - {message_id}
+        return since
+
+    def _as_expected(self, message: BaseMessage) -> BaseMessage:
+        """A message without an id as the chain has appended it, where it has."""
+        alike = [] if message.id else [one for one in tuple(self._expected) if is_same(message, one)]
+        # Another run of this object may have asked the same, and not yet have appended it.
+        stored = self.log.stored_ids(self.session_id, [str(one.id) for one in alike]) if alike else set()
+        for expected in reversed(alike):
+            if expected.id in stored:
+                with suppress(ValueError):  # taken by another run just now
+                    self._expected.remove(expected)
+                    return expected
+        return message
 
     def _length_of_transcript(self, batch: list[BaseMessage]) -> int:
         """How many messages of a batch are the whole log again, sent as input by whoever keeps a transcript too.

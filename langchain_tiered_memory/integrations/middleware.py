@@ -10,7 +10,13 @@ from langchain.agents.middleware.types import AgentMiddleware, ModelCallResult, 
 from langgraph.runtime import Runtime
 
 from langchain_tiered_memory._driving import Call, Steps, adrive, drive
-from langchain_tiered_memory.integrations._agent_calls import STATE, AgentCall, TieredMemoryState, run_of
+from langchain_tiered_memory.integrations._agent_calls import (
+    STATE,
+    AgentCall,
+    TieredMemoryState,
+    foreign_in,
+    run_of,
+)
 from langchain_tiered_memory.integrations._agent_tools import memory_tools
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.protocol import is_inserted
@@ -37,7 +43,9 @@ class TieredMemoryMiddleware(AgentMiddleware[TieredMemoryState, Any, Any]):
 
     Whose memory it is comes from the runtime's context (`user_id`, `tenant_id`) or the call's `configurable`; the
     session is `session_id` there, else the `thread_id`. Before the agent starts, the user's message goes into the
-    memory's log; when it has answered, the rest does, and the finished rounds become episodes.
+    memory's log; when it has answered, the rest does, and the finished rounds become episodes. What a checkpointer
+    holds is the application's: `TieredMemory.erase` forgets a user, and `checkpointer.delete_thread` their thread; a
+    thread that goes on all the same gives nothing back to the memory of what was erased.
 
     Args:
         memory: The memory.
@@ -100,16 +108,28 @@ class TieredMemoryMiddleware(AgentMiddleware[TieredMemoryState, Any, Any]):
         return await adrive(self._kept(state, runtime, answered=True))
 
     def _kept(self, state: TieredMemoryState, runtime: Runtime[Any], *, answered: bool) -> Steps[dict[str, Any] | None]:
-        """Append what the log lacks of the state's messages."""
+        """Append what the log lacks of the state's messages.
+
+        The state remembers how far it was kept. What stands before that and is not in the session's log was erased, or
+        is another user's who had the thread before; either way it is not kept for this one.
+        """
         run = run_of(runtime, state)
-        update: dict[str, Any] | None = None
+        kept = dict(state.get(STATE) or {})
         if not run.has_session:
             run = replace(run, session_id=self._memory.new_session())
-            update = {STATE: {**(state.get(STATE) or {}), "session_id": run.session_id}}
+            kept["session_id"] = run.session_id
         name = session_key(run.session_id, run.scope)
-        said = [message for message in state["messages"] if not is_inserted(message)]
+        messages = state["messages"]
+        said = [message for message in messages if not is_inserted(message)]
         known: set[str] = yield Call(self._memory.log, "stored_ids", (name, [str(message.id) for message in said]))
-        yield Call(self._memory.log, "append", (name, [message for message in said if message.id not in known]))
+        mark = kept.get("kept")
+        if mark is not None and mark not in known:
+            kept["foreign"] = mark
+        foreign = {message.id for message in messages[: foreign_in(messages, kept)]}
+        new = [message for message in said if message.id not in known | foreign]
+        yield Call(self._memory.log, "append", (name, new))
+        if said:
+            kept["kept"] = str(said[-1].id)
         if answered and run.scope is not None:
             yield from self._memory.follower.followed(run.session_id, run.scope)
-        return update
+        return {STATE: kept} if kept != (state.get(STATE) or {}) else None

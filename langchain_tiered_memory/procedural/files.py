@@ -48,6 +48,10 @@ def file_sources(paths: PathLike | Iterable[PathLike], max_file_bytes: int = MAX
     Raises:
         ProcedureError: A file or folder cannot be read or used; names it and the repair.
     """
+    whatever: Any = paths  # callers without type checks too
+    if isinstance(whatever, bytes) or not isinstance(whatever, str | os.PathLike | Iterable):
+        msg = f"{paths!r:.80} is no path: give a file, a folder, or a list of them"
+        raise ProcedureError(msg)
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     if not given:
         msg = "no file was given, perhaps since a pattern matches none: an agent without its rules must not start"

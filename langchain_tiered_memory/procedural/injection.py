@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, convert_to_messages
@@ -63,4 +63,8 @@ def as_messages(given: MessagesInput) -> list[BaseMessage]:
         return given.to_messages()
     if isinstance(given, list) and all(isinstance(message, BaseMessage) for message in given):
         return given
+    if isinstance(given, Mapping | BaseMessage | bytes) or not isinstance(given, Iterable):
+        # A mapping's keys, and a message's fields, would be taken for messages.
+        msg = f"{given!r:.80} is no prompt: give text, a list of messages, or a prompt value"
+        raise TypeError(msg)
     return convert_to_messages(given if isinstance(given, Sequence) else list(given))

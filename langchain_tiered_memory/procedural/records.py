@@ -156,6 +156,10 @@ def text_sources(texts: Texts, kind: Kind) -> list[Source]:
         return [_source(texts, kind, kind, argument)] if texts else []
     if isinstance(texts, Mapping):
         return [_source(text, name, kind, f"{argument}[{name!r}]") for name, text in texts.items()]
+    given: Any = texts  # callers without type checks too
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        msg = f"{argument}={texts!r:.80} is no text: give text, several texts or a dict of them, or leave it out"
+        raise ProcedureError(msg)
     return [_source(text, f"{kind}-{index + 1}", kind, f"{argument}[{index}]") for index, text in enumerate(texts)]
 
 

@@ -36,7 +36,10 @@ def tool_source(tool: Any, origin: str, version: str = "") -> Source:  # noqa: A
     """One tool as a procedure."""
     from langchain_core.tools import BaseTool  # noqa: PLC0415  # heavy, and only tools need it
 
-    given = copy.deepcopy(dict(tool)) if isinstance(tool, Mapping) else tool
+    try:
+        given = copy.deepcopy(dict(tool)) if isinstance(tool, Mapping) else tool
+    except RecursionError as error:
+        raise _too_deep(origin) from error
     if isinstance(given, dict) and not _is_a_providers_own(given):
         version = given.pop("version", version)
     schema = _schema(given, origin)
@@ -44,11 +47,13 @@ def tool_source(tool: Any, origin: str, version: str = "") -> Source:  # noqa: A
     named = function if isinstance(function, Mapping) else schema
     name = named.get("name") or schema.get("type")
     try:
-        text = json.dumps(schema, ensure_ascii=False, sort_keys=True)
+        text = json.dumps(schema, ensure_ascii=False, sort_keys=True, allow_nan=False)
         procedure = Procedure(str(name), "tool", text, version)
     except (TypeError, ValueError) as error:
         msg = f"{origin}: the schema of the tool {name!r} cannot be used: {error}"
         raise ProcedureError(msg) from error
+    except RecursionError as error:
+        raise _too_deep(origin) from error
     runs = isinstance(given, BaseTool) or (callable(given) and not isinstance(given, type))
     return Source(procedure, origin, given, runs)
 
@@ -73,6 +78,12 @@ def _schema(tool: Any, origin: str) -> dict[str, Any]:  # noqa: ANN401  # as abo
             'function with type hints and a docstring, or {"name": ..., "description": ..., "parameters": {...}}'
         )
         raise ProcedureError(msg) from error
+    except RecursionError as error:
+        raise _too_deep(origin) from error
+
+
+def _too_deep(origin: str) -> ProcedureError:
+    return ProcedureError(f"{origin}: the schema is nested too deep, or contains itself: make it flatter")
 
 
 def _is_a_providers_own(tool: Mapping[str, Any]) -> bool:

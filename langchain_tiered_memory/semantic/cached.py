@@ -75,7 +75,7 @@ class CachedFactStore(FactStore):
         max_age: How long a value stays in the cache at most.
         hooks: Told of events.
         clock: Gives the time; the cold store's clock if not given.
-        validities: How long a fact of each class holds, where not 7 days, 90 days and without end (`None`).
+        validities: How long a fact of each class holds, where not as long as in the cold store.
 
     Raises:
         TypeError: `hot` is no RedisFactStore, or `cold` no fact store.
@@ -101,6 +101,7 @@ class CachedFactStore(FactStore):
             msg = f"cold is the store that the facts are in, got {type(cold).__name__}: give SQLFactStore(...)"
             raise TypeError(msg)
         super().__init__(clock=clock or cold._clock, validities=validities)  # noqa: SLF001  # a store like this one
+        self._lifetimes = {**cold._lifetimes, **{name: self._lifetimes[name] for name in validities or ()}}  # noqa: SLF001  # as above
         self._arguments: dict[str, Any] = {
             "hot": hot,
             "cold": cold,

@@ -3,67 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, convert_to_messages
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import merge_configs
 
 from langchain_tiered_memory._driving import Call, Steps, Tell, adrive, drive
-from langchain_tiered_memory.errors import TieredMemoryError, VersionConflictError
+from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.events import EventHook, MemoryEvent
 from langchain_tiered_memory.messages.protocol import is_inserted, is_summary, is_synthetic
 from langchain_tiered_memory.messages.transcript import to_text
-from langchain_tiered_memory.semantic.records import LONGEST_NAME, Fact, check_scope
+from langchain_tiered_memory.semantic._answers import SCHEMA, Numbered, found_in
+from langchain_tiered_memory.semantic.records import Fact, check_scope, check_whole
 from langchain_tiered_memory.semantic.store import FactStore, Merge
 from langchain_tiered_memory.types import MemoryScope
-
-if TYPE_CHECKING:
-    from langchain_tiered_memory.semantic.records import Validity
 
 __all__ = ["SCHEMA", "FactsExtracted", "extract"]
 
 _KNOWN: Final = 200
 """Names of known facts that the model is shown, so that it goes on using them."""
-
-SCHEMA: Final[dict[str, Any]] = {
-    "title": "Facts",
-    "description": "What is stated in the messages and will still matter in a later conversation.",
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "entity": {"type": "string", "description": "Who or what it is about: user, or a name"},
-                    "attribute": {"type": "string", "description": "What is said of it, in snake_case: home_city"},
-                    "value": {
-                        "description": "The value exactly as it was stated",
-                        "anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}],
-                    },
-                    "messages": {
-                        "type": "array",
-                        "items": {"type": "integer"},
-                        "description": "The numbers of the messages that state it",
-                    },
-                    "validity": {
-                        "type": "string",
-                        "enum": ["short", "medium", "long"],
-                        "description": "short: for days; medium: for weeks; long: until it is said otherwise",
-                    },
-                },
-                "required": ["entity", "attribute", "value", "messages", "validity"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["facts"],
-    "additionalProperties": False,
-}
-"""The form in which a model is asked for facts."""
 
 _INSTRUCTION: Final = """\
 You keep a record of facts. Below are numbered messages of a conversation. List the facts that they state and that \
@@ -109,10 +71,6 @@ class FactsExtracted(MemoryEvent):
         }
 
 
-Numbered: TypeAlias = dict[int, BaseMessage]
-_Found: TypeAlias = tuple[str, str, Any, tuple[str, ...], "Validity"]
-
-
 def extract(
     model: BaseChatModel | Runnable[Any, Any],
     store: FactStore,
@@ -154,8 +112,12 @@ def extract(
         A Runnable from messages, or from `{"messages": [...], "turn_id": n}`, to the facts that were written.
 
     Raises:
+        TypeError: `model` is no model, or `store` no fact store; when run: what was given is no messages.
+        ScopeError: `scope` is no scope; when run: there is none.
         TieredMemoryError: When run: the model gave something of another form.
+        ValueError: When run: `turn_id` is no whole number from 0 up.
     """
+    _check(model, store)
     if scope is not None:
         check_scope(scope)
     asked = model.with_structured_output(SCHEMA) if isinstance(model, BaseChatModel) else model
@@ -168,6 +130,15 @@ def extract(
         return await adrive(extraction.steps(given, config))
 
     return RunnableLambda(run, afunc=arun, name="extract_facts")
+
+
+def _check(model: Any, store: Any) -> None:  # noqa: ANN401  # callers without type checks too
+    if not isinstance(model, Runnable):
+        msg = f"model={model!r:.80} is no model: give a chat model, or a Runnable that gives facts as SCHEMA has them"
+        raise TypeError(msg)
+    if not isinstance(store, FactStore):
+        msg = f"store={store!r:.80} is no fact store: give SQLFactStore(...) or another"
+        raise TypeError(msg)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +157,9 @@ class _Extraction:
         if not numbered:
             return []
         known = {(fact.entity, fact.attribute): fact for fact in (yield from self._known(scope))}
-        answer = yield Call(self.model, "invoke", (self._prompt(numbered, known), config))
+        answer = yield Call(self.model, "invoke", (self._prompt(numbered, known), _unstreamed(config)))
         refused: list[str] = []
-        found = _found_in(answer, numbered, refused)
+        found = found_in(answer, numbered, refused)
         written: list[Fact] = []
         unchanged = 0
         for entity, attribute, value, source, validity in found:
@@ -248,53 +219,23 @@ class _Put:
         return await self.store.aput(*self.names, **self.options)
 
 
+def _unstreamed(config: RunnableConfig) -> RunnableConfig:
+    """The run's configuration for a call inside of it, whose tokens LangGraph leaves out of what it streams."""
+    return merge_configs(config, {"tags": ["nostream"], "run_name": "find_facts"})
+
+
 def _messages_of(given: Any) -> tuple[Sequence[BaseMessage], int | None]:  # noqa: ANN401  # messages in any form
     turn_id = None
-    if isinstance(given, Mapping):
+    if isinstance(given, Mapping) and "messages" in given:
         given, turn_id = given["messages"], given.get("turn_id")
+        check_whole("turn_id", turn_id)
     if isinstance(given, str | BaseMessage):
         given = [given]
+    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+        msg = f'{given!r:.80} is no list of messages: give one, or {{"messages": [...], "turn_id": 7}}'
+        raise TypeError(msg)
     return convert_to_messages(given), turn_id
 
 
 def _is_unsaid(message: BaseMessage) -> bool:
     return is_summary(message) or is_synthetic(message) or is_inserted(message)
-
-
-def _found_in(answer: Any, numbered: Numbered, refused: list[str]) -> list[_Found]:  # noqa: ANN401  # a model's answer
-    """What can be stored of an answer; the last value of each attribute."""
-    facts = answer.get("facts") if isinstance(answer, Mapping) else None
-    if not isinstance(facts, list):
-        msg = (
-            f"the model gave no facts of the form that it was asked for, but {answer!r:.200}: name a model that can "
-            "give structured output"
-        )
-        raise TieredMemoryError(msg)
-    found: dict[tuple[str, str], _Found] = {}
-    for fact in facts:
-        reason = _reason_against(fact, numbered)
-        if reason:
-            refused.append(f"{fact!r:.80}: {reason}")
-            continue
-        entity, attribute = fact["entity"].strip(), fact["attribute"].strip()
-        source = tuple(numbered[number].id or str(number) for number in fact["messages"] if number in numbered)
-        validity: Validity = "long"
-        if fact.get("validity") in {"short", "medium"}:
-            validity = fact["validity"]
-        found[entity, attribute] = (entity, attribute, fact.get("value"), source, validity)
-    return list(found.values())
-
-
-def _reason_against(fact: Any, numbered: Numbered) -> str:  # noqa: ANN401  # as above
-    if not isinstance(fact, Mapping):
-        return "no fact"
-    for name in ("entity", "attribute"):
-        text = fact.get(name)
-        if not isinstance(text, str) or not 0 < len(text.strip()) <= LONGEST_NAME:
-            return f"its {name} cannot be used"
-    if fact.get("value") is None or fact["value"] == "":
-        return "it has no value"
-    numbers = fact.get("messages")
-    if not isinstance(numbers, list) or not any(type(number) is int and number in numbered for number in numbers):
-        return "it names no message that it comes from"
-    return ""

@@ -192,7 +192,10 @@ def key_of(scope: MemoryScope, entity: str, attribute: str) -> Key:
     check_scope(scope)
     check_text("entity", entity)
     check_text("attribute", attribute)
-    return _key(scope, entity, attribute)
+    if type(entity) is str and type(attribute) is str:
+        return _key(scope, entity, attribute)
+    # A member of a StrEnum equals its text, and would come out of the cache to all who give the text.
+    return _key(scope, _plain(entity), _plain(attribute))
 
 
 @lru_cache(maxsize=4_096)  # three digests cost as much as the query that they are for
@@ -200,6 +203,10 @@ def _key(scope: MemoryScope, entity: str, attribute: str) -> Key:
     _check_name("entity", entity)
     _check_name("attribute", attribute)
     return Key(scope.user_key, scope.session_key, _digest(entity, attribute), scope, entity, attribute)
+
+
+def _plain(name: str) -> str:
+    return str.__str__(name) if isinstance(name, str) else name
 
 
 def check_scope(scope: Any) -> None:  # noqa: ANN401  # callers without type checks too
@@ -344,9 +351,12 @@ def conflict_of(key: Key, change: Change, head: Row | None) -> VersionConflictEr
     now = f"at version {actual}" if actual else "not there"
     told = {-1: "and others wrote first, again and again", 0: "but must not exist yet"}
     wanted = told.get(expected, f"not at version {expected}")
-    msg = (
-        f"{key.attribute!r} of {key.entity!r} is {now}, {wanted}: somebody else wrote to it. The error's `current` has "
-        "what they wrote: repeat the write on that, or pass merge="
-    )
     current = fact_of(key, head) if head is not None and actual else None
+    repair = (
+        "somebody else wrote to it. The error's `current` has what they wrote: repeat the write on that, or give put a "
+        "merge="
+        if current
+        else "it has ended, was deleted or was never written. Read it again, and expect version 0 where it may be new"
+    )
+    msg = f"{key.attribute!r} of {key.entity!r} is {now}, {wanted}: {repair}"
     return VersionConflictError(msg, expected=expected, actual=actual, current=current)

@@ -68,8 +68,8 @@ class RedisFactStore(FactStore):
         validities: Mapping[Validity, Duration | None] | None = None,
     ) -> None:
         super().__init__(clock=clock, validities=validities)
-        if not isinstance(prefix, str) or not prefix or escape(prefix) != prefix:
-            msg = f"prefix={prefix!r} cannot begin a key: give text without : {{ }} * ? [ ] and \\"
+        if not isinstance(prefix, str) or not prefix or escape(prefix) != prefix or prefix.endswith("-past"):
+            msg = f"prefix={prefix!r} cannot begin a key: give text without : {{ }} * ? [ ] and \\, not ending in -past"
             raise ValueError(msg)
         self._arguments: dict[str, Any] = {
             "url": url,
@@ -80,7 +80,7 @@ class RedisFactStore(FactStore):
             "clock": clock,
             "validities": validities,
         }
-        self._retention = round(seconds_of(retention, "retention") * 1_000_000)
+        self._retention = _micros_kept(retention)
         self._names = Names(prefix)
         self._hooks = tuple(hooks)
         self._server = RedisServer(url, needed_by=f"{type(self).__name__}(...)", timeout=timeout)
@@ -221,3 +221,12 @@ class RedisFactStore(FactStore):
 
     async def _aerase(self, owner: MemoryScope) -> int:
         return await adrive(self._erasing(owner))
+
+
+def _micros_kept(retention: Duration) -> int:
+    """What the script takes; checked here, since Redis would refuse a number too large when the row is written."""
+    seconds = seconds_of(retention, "retention")
+    if seconds > timedelta.max.total_seconds():
+        msg = f"retention={retention!r} is longer than Redis counts: give timedelta.max to keep everything"
+        raise ValueError(msg)
+    return round(seconds * 1_000_000)

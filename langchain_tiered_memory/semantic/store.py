@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from langchain_tiered_memory._driving import Steps, adrive, drive
-from langchain_tiered_memory._times import FOREVER, Duration, Moment, in_utc, micros_of, now_of, seconds_of, utc_now
-from langchain_tiered_memory.semantic.records import (
-    Change,
-    Fact,
-    Key,
-    Outcome,
-    Owned,
-    Row,
-    Source,
-    Validity,
-    check_scope,
-    check_text,
-    check_whole,
-    conflict_of,
-    encode_source,
-    fact_of,
-    key_of,
-)
-from langchain_tiered_memory.semantic.timeline import endings, is_live, needs_history, valid_at
-from langchain_tiered_memory.semantic.values import decode_value, encode_value
+from langchain_tiered_memory._driving import adrive, drive
+from langchain_tiered_memory._times import Duration, Moment, micros_of, now_of, utc_now
+from langchain_tiered_memory.semantic._backend import Do, FactBackend
+from langchain_tiered_memory.semantic._reading import exporting, first, keys_of, listing, looking_back, owner_of
+from langchain_tiered_memory.semantic._writing import Merge, change_of, deleting, merging, micros_long, written
+from langchain_tiered_memory.semantic.records import Fact, Source, Validity, fact_of, key_of
+from langchain_tiered_memory.semantic.timeline import endings
 
 if TYPE_CHECKING:
+    from langchain_tiered_memory.semantic.records import Change
     from langchain_tiered_memory.types import Clock, MemoryScope
 
 __all__ = ["Do", "FactStore", "Merge"]
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-Merge: TypeAlias = Callable[[Any, Any], Any]
-"""Makes one value of the present one and the new one, in this order: `max`, `operator.add`, or a function of yours."""
 Facts: TypeAlias = list[Fact]
 """Named here, since inside of a store `list` is a method."""
 
@@ -50,27 +28,9 @@ _VALIDITIES: Final[dict[Validity, timedelta | None]] = {
     "medium": timedelta(days=90),
     "long": None,
 }
-_MERGES: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Do:
-    """Has a store do one of its methods that begin with an underscore, or its async twin, `_a` and the name."""
-
-    store: FactStore
-    method: str
-    arguments: tuple[Any, ...]
-
-    def run(self) -> Any:  # noqa: ANN401  # what the method gives
-        """Do it."""
-        return getattr(self.store, f"_{self.method}")(*self.arguments)
-
-    async def arun(self) -> Any:  # noqa: ANN401  # as above
-        """Do its twin, awaited."""
-        return await getattr(self.store, f"_a{self.method}")(*self.arguments)
-
-
-class FactStore(ABC):
+class FactStore(FactBackend):
     """Facts of users and their sessions: read by key and never by similarity, versioned, expiring, with their history.
 
     A number, a date or an address that is remembered nearly right is wrong. So a fact has a scope, an entity and an
@@ -109,11 +69,12 @@ class FactStore(ABC):
     ) -> None:
         self._clock: Clock = clock or utc_now
         known: dict[Any, Any] = {**_VALIDITIES, **(validities or {})}
-        if unknown := sorted(set(known) - set(_VALIDITIES)):
-            msg = f"validities are {', '.join(_VALIDITIES)}, got {', '.join(map(repr, unknown))}"
+        if unknown := sorted(map(repr, set(known) - set(_VALIDITIES))):
+            msg = f"validities are {', '.join(_VALIDITIES)}, got {', '.join(unknown)}"
             raise ValueError(msg)
         self._lifetimes: dict[Any, int | None] = {
-            name: None if length is None else _micros(length, f"validities[{name!r}]") for name, length in known.items()
+            name: None if length is None else micros_long(length, f"validities[{name!r}]")
+            for name, length in known.items()
         }
 
     # --- writing ------------------------------------------------------------------------------------------------------
@@ -171,8 +132,8 @@ class FactStore(ABC):
             outcome = self._put(key, change)
             if outcome.row is not None and outcome.row.leads:
                 return fact_of(key, outcome.row)
-            return drive(self._written(key, change, outcome))
-        return drive(self._merging(key, change, merge))
+            return drive(written(self, key, change, outcome))
+        return drive(merging(self, key, change, merge))
 
     async def aput(
         self,
@@ -197,66 +158,11 @@ class FactStore(ABC):
             outcome = await self._aput(key, change)
             if outcome.row is not None and outcome.row.leads:
                 return fact_of(key, outcome.row)
-            return await adrive(self._written(key, change, outcome))
-        return await adrive(self._merging(key, change, merge))
+            return await adrive(written(self, key, change, outcome))
+        return await adrive(merging(self, key, change, merge))
 
-    def _change(
-        self,
-        value: Any,  # noqa: ANN401  # as above
-        ttl: Duration | None,
-        valid_from: Moment | None,
-        valid_until: Moment | None,
-        validity: Validity,
-        expected: int | None,
-        turn_id: int | None,
-        source: Source | Sequence[str],
-    ) -> Change:
-        check_whole("expected_version", expected)
-        check_whole("turn_id", turn_id)
-        now = self._now()
-        begin = now if valid_from is None else micros_of(in_utc(valid_from, "valid_from"))
-        end = self._end(begin, ttl, valid_until, validity)
-        return Change(now, expected, encode_value(value), begin, end, turn_id, encode_source(source))
-
-    def _end(self, begin: int, ttl: Duration | None, valid_until: Moment | None, validity: Validity) -> int:
-        if validity not in self._lifetimes:
-            msg = f"validity is {', '.join(map(repr, self._lifetimes))}, got {validity!r}"
-            raise ValueError(msg)
-        if (ttl is not None) + (valid_until is not None) + (validity != "long") > 1:
-            msg = "a fact has one end: give one of ttl, valid_until and validity"
-            raise ValueError(msg)
-        if valid_until is not None:
-            end = micros_of(in_utc(valid_until, "valid_until"))
-            if end <= begin:
-                msg = f"valid_until={valid_until!r} is not after the fact's beginning: give a later one"
-                raise ValueError(msg)
-            return end
-        lifetime = self._lifetimes[validity] if ttl is None else _micros(ttl, "ttl")
-        return FOREVER if lifetime is None else min(begin + lifetime, FOREVER)
-
-    def _merging(self, key: Key, change: Change, merge: Merge) -> Steps[Fact]:
-        seen, new = change.expected, change.value
-        if seen is None:
-            (head,) = yield Do(self, "heads", ([key],))
-            change = _merged(change, head, new, merge)
-        outcome = Outcome(None)
-        for _ in range(_MERGES):
-            outcome = yield Do(self, "put", (key, change))
-            if outcome.row is not None:
-                break
-            if seen is not None and not is_live(outcome.head, change.now):
-                break  # the writer had seen a value, and now there is none to merge with
-            change = _merged(change, outcome.head, new, merge)
-        return (yield from self._written(key, change, outcome))
-
-    def _written(self, key: Key, change: Change, outcome: Outcome) -> Steps[Fact]:
-        row = outcome.row
-        if row is None:
-            raise conflict_of(key, change, outcome.head)
-        if row.leads:
-            return fact_of(key, row)
-        rows = yield Do(self, "rows", (key,))  # it may be over at once, and whoever wrote it is told
-        return next(fact_of(key, one, end) for one, end in endings(rows) if one.version == row.version)
+    def _change(self, *given: Any) -> Change:  # noqa: ANN401  # what `put` is given
+        return change_of(self._lifetimes, self._now(), *given)
 
     def delete(self, scope: MemoryScope, entity: str, attribute: str, expected_version: int | None = None) -> bool:
         """End a fact, and what was planned for it, now; its history stays, and its versions go on.
@@ -274,30 +180,13 @@ class FactStore(ABC):
             VersionConflictError: `expected_version` is stale; its `current` is the present fact.
             MemoryStoreError: The store could not be reached or written.
         """
-        return drive(self._deleting(key_of(scope, entity, attribute), expected_version))
+        return drive(deleting(self, key_of(scope, entity, attribute), expected_version, self._now()))
 
     async def adelete(
         self, scope: MemoryScope, entity: str, attribute: str, expected_version: int | None = None
     ) -> bool:
         """`delete`, awaited."""
-        return await adrive(self._deleting(key_of(scope, entity, attribute), expected_version))
-
-    def _deleting(self, key: Key, expected: int | None) -> Steps[bool]:
-        check_whole("expected_version", expected)
-        now = self._now()
-        change = Change(now, expected, "null", now, FOREVER, deleted=1)
-        for _ in range(_MERGES):
-            (head,) = yield Do(self, "heads", ([key],))
-            if not is_live(head, now):
-                if expected:
-                    raise conflict_of(key, change, head)
-                return False
-            if expected is not None and head.version != expected:
-                raise conflict_of(key, change, head)
-            outcome = yield Do(self, "put", (key, change._replace(expected=head.version)))
-            if outcome.row is not None:
-                return True
-        raise conflict_of(key, change, outcome.head)
+        return await adrive(deleting(self, key_of(scope, entity, attribute), expected_version, self._now()))
 
     def erase(self, scope: MemoryScope) -> int:
         """Delete everything that is known in a scope, history included; a user's scope takes in all sessions.
@@ -305,11 +194,11 @@ class FactStore(ABC):
         Returns:
             How many facts went, each version that `export` gives counted.
         """
-        return self._erase(_owner_of(scope))
+        return self._erase(owner_of(scope))
 
     async def aerase(self, scope: MemoryScope) -> int:
         """`erase`, awaited."""
-        return await self._aerase(_owner_of(scope))
+        return await self._aerase(owner_of(scope))
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -328,32 +217,23 @@ class FactStore(ABC):
         Raises:
             MemoryStoreError: The store could not be reached or read.
         """
-        keys = _keys_of(scope, entity, attribute)
+        keys = keys_of(scope, entity, attribute)
+        now = self._now()
         if as_of is None:
-            now = self._now()
-            found, fact = _first(keys, self._heads(keys), now)
+            found, fact = first(keys, self._heads(keys), now)
             if found:
                 return fact
-        return drive(self._looking_back(keys, as_of))
+        return drive(looking_back(self, keys, as_of, now))
 
     async def aget(self, scope: MemoryScope, entity: str, attribute: str, as_of: Moment | None = None) -> Fact | None:
         """`get`, awaited."""
-        keys = _keys_of(scope, entity, attribute)
+        keys = keys_of(scope, entity, attribute)
+        now = self._now()
         if as_of is None:
-            now = self._now()
-            found, fact = _first(keys, await self._aheads(keys), now)
+            found, fact = first(keys, await self._aheads(keys), now)
             if found:
                 return fact
-        return await adrive(self._looking_back(keys, as_of))
-
-    def _looking_back(self, keys: Sequence[Key], as_of: Moment | None) -> Steps[Fact | None]:
-        moment = self._now() if as_of is None else micros_of(in_utc(as_of, "as_of"))
-        for key in keys:
-            rows = yield Do(self, "rows", (key,))
-            found = valid_at(rows, moment, now=as_of is None)
-            if found is not None:
-                return fact_of(key, *found)
-        return None
+        return await adrive(looking_back(self, keys, as_of, now))
 
     def list(
         self,
@@ -371,7 +251,7 @@ class FactStore(ABC):
             prefix: Only attributes that begin so.
             as_of: The moment; now if not given.
         """
-        return drive(self._listing(scope, entity, prefix, as_of))
+        return drive(listing(self, scope, entity, prefix, as_of, self._now()))
 
     async def alist(
         self,
@@ -382,36 +262,7 @@ class FactStore(ABC):
         as_of: Moment | None = None,
     ) -> Facts:
         """`list`, awaited."""
-        return await adrive(self._listing(scope, entity, prefix, as_of))
-
-    def _listing(
-        self, scope: MemoryScope, entity: str | None, prefix: str | None, as_of: Moment | None
-    ) -> Steps[Facts]:
-        check_scope(scope)
-        check_text("entity", entity)
-        check_text("prefix", prefix)
-        found: dict[tuple[str, str], Fact] = {}
-        for owner in _owners_of(scope):
-            if as_of is None:
-                facts = yield from self._listing_now(owner, entity, prefix)
-            else:
-                moment = micros_of(in_utc(as_of, "as_of"))
-                owned = yield Do(self, "owned", (owner, entity, prefix))
-                facts = [fact_of(key, *held) for key, rows in _by_key(owned) if (held := valid_at(rows, moment))]
-            for fact in facts:
-                found.setdefault((fact.entity, fact.attribute), fact)
-        return [found[name] for name in sorted(found)]
-
-    def _listing_now(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Steps[Facts]:
-        now = self._now()
-        facts = []
-        for key, head in (yield Do(self, "owned_heads", (owner, entity, prefix))):
-            if needs_history(head, now):
-                held = valid_at((yield Do(self, "rows", (key,))), now, now=True)
-                facts += [fact_of(key, *held)] if held else []
-            elif is_live(head, now):
-                facts.append(fact_of(key, head))
-        return facts
+        return await adrive(listing(self, scope, entity, prefix, as_of, self._now()))
 
     def history(self, scope: MemoryScope, entity: str, attribute: str) -> Facts:
         """Every version of a fact of exactly this scope, in the order in which they were written.
@@ -429,143 +280,11 @@ class FactStore(ABC):
 
     def export(self, scope: MemoryScope) -> Facts:
         """Everything that is known in a scope, history included, as `erase` would delete it."""
-        return drive(self._exporting(scope))
+        return drive(exporting(self, scope))
 
     async def aexport(self, scope: MemoryScope) -> Facts:
         """`export`, awaited."""
-        return await adrive(self._exporting(scope))
-
-    def _exporting(self, scope: MemoryScope) -> Steps[Facts]:
-        owned: Sequence[Owned] = yield Do(self, "owned", (_owner_of(scope), None, None, True))
-        return [fact_of(key, *ended) for key, rows in _by_key(owned) for ended in endings(rows)]
+        return await adrive(exporting(self, scope))
 
     def _now(self) -> int:
         return micros_of(now_of(self._clock))
-
-    # --- opening and closing ------------------------------------------------------------------------------------------
-
-    def close(self) -> None:  # noqa: B027  # a store without connections has nothing to close
-        """Give back what the store holds open. Closing twice is fine."""
-
-    async def aclose(self) -> None:
-        """`close`, awaited."""
-        await self._away(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    async def _away(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do blocking work off the event loop; a store that never blocks does it at once."""
-        return await asyncio.to_thread(work, *args, **kwargs)
-
-    # --- what a store does --------------------------------------------------------------------------------------------
-
-    @abstractmethod
-    def _put(self, key: Key, change: Change) -> Outcome:
-        """Store a change as the key's next version, in one atomic step.
-
-        Refused, with the newest row that leads, where `change.expected` is given and is not that row's version, or 0
-        where that row is not live (see `is_live`). The new row leads unless it is over already
-        (`valid_until <= now`) or a row that leads has a greater `turn_id`.
-
-        Raises:
-            VersionConflictError: Nothing was expected, and others wrote first again and again.
-        """
-
-    @abstractmethod
-    def _heads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
-        """The newest row that leads, of each key."""
-
-    @abstractmethod
-    def _rows(self, key: Key) -> Sequence[Row]:
-        """All rows of a key."""
-
-    @abstractmethod
-    def _owned_heads(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Sequence[Owned]:
-        """The newest rows that lead, of all keys of exactly this scope, or those of an entity or a prefix."""
-
-    @abstractmethod
-    def _owned(
-        self,
-        owner: MemoryScope,
-        entity: str | None,
-        prefix: str | None,
-        sessions: bool = False,  # noqa: FBT001, FBT002  # two callers
-    ) -> Sequence[Owned]:
-        """All rows of a scope, key by key; with `sessions` and a scope without one, those of its sessions too."""
-
-    @abstractmethod
-    def _erase(self, owner: MemoryScope) -> int:
-        """Delete all rows of a scope, of a user's sessions too, and count those that are no deletions."""
-
-    async def _aput(self, key: Key, change: Change) -> Outcome:
-        return await self._away(self._put, key, change)
-
-    async def _aheads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
-        return await self._away(self._heads, keys)
-
-    async def _arows(self, key: Key) -> Sequence[Row]:
-        return await self._away(self._rows, key)
-
-    async def _aowned_heads(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Sequence[Owned]:
-        return await self._away(self._owned_heads, owner, entity, prefix)
-
-    async def _aowned(
-        self,
-        owner: MemoryScope,
-        entity: str | None,
-        prefix: str | None,
-        sessions: bool = False,  # noqa: FBT001, FBT002  # as above
-    ) -> Sequence[Owned]:
-        return await self._away(self._owned, owner, entity, prefix, sessions)
-
-    async def _aerase(self, owner: MemoryScope) -> int:
-        return await self._away(self._erase, owner)
-
-
-def _keys_of(scope: MemoryScope, entity: str, attribute: str) -> Sequence[Key]:
-    """Where to look for a fact: in the session, then with the user."""
-    own = key_of(scope, entity, attribute)
-    return [own] if scope.session is None else [own, key_of(scope.whole_user(), entity, attribute)]
-
-
-def _owners_of(scope: MemoryScope) -> Sequence[MemoryScope]:
-    return [scope] if scope.session is None else [scope, scope.whole_user()]
-
-
-def _owner_of(scope: MemoryScope) -> MemoryScope:
-    check_scope(scope)
-    return scope
-
-
-def _first(keys: Sequence[Key], heads: Sequence[Row | None], now: int) -> tuple[bool, Fact | None]:
-    """Whether the newest rows are enough to say which fact holds now, and which."""
-    for key, head in zip(keys, heads, strict=True):
-        if head is not None and not head.deleted and now < head.valid_until:
-            return (False, None) if needs_history(head, now) else (True, fact_of(key, head))
-    return True, None
-
-
-def _by_key(owned: Sequence[Owned]) -> Sequence[tuple[Key, Sequence[Row]]]:
-    return [(key, [one.row for one in group]) for key, group in groupby(owned, key=lambda one: one.key)]
-
-
-def _merged(change: Change, head: Row | None, new: str, merge: Merge) -> Change:
-    """The change to try next: what the present value and the new one make together, over the present version."""
-    if head is None or not is_live(head, change.now):
-        return change._replace(value=new, expected=0)
-    merged = encode_value(merge(decode_value(head.value), decode_value(new)))
-    return change._replace(value=merged, expected=head.version)
-
-
-def _micros(length: Duration, name: str) -> int:
-    return max(1, round(seconds_of(length, name) * 1_000_000))

@@ -43,7 +43,7 @@ def encode_value(value: Any) -> str:  # noqa: ANN401  # any JSON
     try:
         return _encode(value)
     except ValueError as error:  # an integer with more digits than Python converts
-        msg = f"the value cannot be written: {error}"
+        msg = f"the value cannot be written: {error}. Give such a number as text"
         raise ValueError(msg) from error
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.wiring.naming import is_of, session_of
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
 
-__all__ = ["Erased", "erased", "exported"]
+__all__ = ["Erased", "aexported", "erased", "exported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,20 @@ def exported(
     for episode in episodes.export(scope):
         yield {"tier": "episodic", **episode.to_dict()}
     for fact in facts.export(scope):
+        yield {"tier": "semantic", **_fact(fact)}
+
+
+async def aexported(
+    log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: MemoryScope
+) -> AsyncIterator[dict[str, Any]]:
+    """`exported`, awaited."""
+    for name in await log.asessions():
+        if is_of(name, scope):
+            for entry in await log.aentries(name):
+                yield {"tier": "working", "session": session_of(name), **_entry(entry)}
+    async for episode in episodes.aexport(scope):
+        yield {"tier": "episodic", **episode.to_dict()}
+    for fact in await facts.aexport(scope):
         yield {"tier": "semantic", **_fact(fact)}
 
 

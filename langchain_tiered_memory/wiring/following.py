@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from langchain_core.messages import BaseMessage
 
@@ -20,7 +20,18 @@ from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.nodes import SummaryNode
 
-__all__ = ["EpisodesBehind", "Follower", "unanswered"]
+__all__ = ["EpisodesBehind", "Follower", "patience", "unanswered"]
+
+_OF_A_SERVER: Final = 2.0
+_EMBEDDED: Final = 15.0
+
+
+def patience(episodes: EpisodicMemory) -> float:
+    """Seconds that a request or an answer waits for Milvus, before it goes without.
+
+    A server that does not answer is away. What runs in this process is not: on a busy machine it only opens slowly.
+    """
+    return _EMBEDDED if episodes.is_embedded else _OF_A_SERVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +100,12 @@ class Follower:
     def followed(self, session_id: str, scope: MemoryScope) -> Steps[None]:
         """Make episodes of a session's finished rounds; where that fails, say so, and try again the next time."""
         owner = MemoryScope(scope.user, scope.tenant, session_id)
-        self._behind[session_key(session_id, owner)] = owner
-        for name, one in list(self._behind.items()):
+        own = session_key(session_id, owner)
+        self._behind[own] = owner
+        # This one first: one that fails for a reason of its own must not keep the others from being followed.
+        for name, one in sorted(self._behind.items(), key=lambda item: item[0] != own):
             try:
+                yield from self._answers(name, one)
                 yield from self._indexed(name, one)
             except MemoryStoreError as error:
                 yield Tell(self._late(session_id, scope, error), self._hooks)
@@ -116,6 +130,8 @@ class Follower:
             scope: Whose they are, and of which session.
         """
         try:
+            if any(node.handed_on for node in nodes):
+                yield from self._answers(name, scope)
             yield from self._taken(name, nodes, scope)
         except MemoryStoreError as error:
             yield Tell(self._late(scope.session or "", scope, error), self._hooks)
@@ -137,6 +153,14 @@ class Follower:
         for known in (self._behind, self._nodes_seen):
             for name in [name for name in known if is_of(name, scope)]:
                 known.pop(name, None)
+
+    def _answers(self, name: str, owner: MemoryScope) -> Steps[None]:
+        """Ask Milvus something small first: an answer must not wait for as long as a large write may take.
+
+        Raises:
+            MemoryStoreError: It does not answer soon.
+        """
+        yield Call(self._episodes, "behind", (self._log, name), {"scope": owner, "timeout": patience(self._episodes)})
 
     def _indexed(self, name: str, owner: MemoryScope) -> Steps[int]:
         """Make episodes of one session's finished rounds, and of what left its summary for good."""

@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import quote, unquote
 
 from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.working.records import check_session_id
 
 __all__ = ["is_of", "session_key", "session_of"]
 
 _OWNED: Final = "user:"
 _DIGESTS: Final = "user:#"
 _LONGEST: Final = 480
+_LONGEST_OF_LOG: Final = 512
+_MARKED: Final = re.compile("[#%/\0\ud800-\udfff]")
+"""What no log takes in a name, and what the parts of one are told apart by."""
 
 
 def session_key(session_id: str, scope: MemoryScope | None) -> str:
-    """The name of a session in the log: `user:tenant/user/session`, each part percent-encoded.
+    """The name of a session in the log: `user:tenant/user/session`, with slashes and the like encoded.
 
-    A name that would be too long for a log has digests in it instead. A session that belongs to nobody keeps its id.
+    Where that would be too long for a log, a digest stands for tenant and user. The session's id stays readable in any
+    case: `session_of` reads it off, and only so can what follows from a log have the session's own name.
 
     Raises:
-        ValueError: A session without an owner has an id that is another's name.
+        TypeError: The id is no text.
+        ValueError: The id is too long for a log, or the session has no owner and is called like another's.
     """
     if scope is None:
+        check_session_id(session_id)
         if session_id.startswith(_OWNED):
             msg = f"session_id={session_id!r} begins like the name of a user's session: give its user, or another id"
             raise ValueError(msg)
         return session_id
     name = _prefix(scope) + _encoded(session_id)
-    if len(name) <= _LONGEST:
-        return name
-    owned = MemoryScope(scope.user, scope.tenant, session_id)
-    return f"{_digest_prefix(scope)}{owned.session_key}"
+    if len(name) > _LONGEST:
+        name = _digest_prefix(scope) + _encoded(session_id)
+    if len(name) > _LONGEST_OF_LOG:
+        most = _LONGEST_OF_LOG - len(_digest_prefix(scope))
+        msg = f"a session id has at most {most} characters in a log, got {len(session_id)}: {session_id[:40]!r}..."
+        raise ValueError(msg)
+    return name
 
 
 def is_of(name: str, scope: MemoryScope) -> bool:
     """Whether the session of this name belongs to the scope: to its user, and to its session where it names one."""
-    if scope.session is not None:
-        return name == session_key(scope.session, scope.whole_user())
-    return name.startswith((_prefix(scope), _digest_prefix(scope)))
+    is_theirs = name.startswith((_prefix(scope), _digest_prefix(scope)))
+    return is_theirs and (scope.session is None or session_of(name) == scope.session)
 
 
 def session_of(name: str) -> str:
-    """The id that a session was given, by its name in the log; the name itself where it cannot be read off."""
-    if not name.startswith(_OWNED) or name.startswith(_DIGESTS):
+    """The id that a session was given, by its name in the log."""
+    if not name.startswith(_OWNED):
         return name
     return unquote(name.rpartition("/")[2], errors="surrogatepass")
 
@@ -57,4 +67,4 @@ def _digest_prefix(scope: MemoryScope) -> str:
 
 
 def _encoded(text: str) -> str:
-    return quote(text, safe="", errors="surrogatepass")
+    return _MARKED.sub(lambda found: quote(found[0], safe="", errors="surrogatepass"), text)

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 from langchain_tiered_memory._driving import Call, Steps
 from langchain_tiered_memory._redis import RedisServer, Script
+from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EventHook
 from langchain_tiered_memory.working._redis_scripts import (
     APPEND_ANYWHERE,
@@ -145,7 +146,14 @@ class RedisSessions:
             # One may have expired since, or hold summaries alone.
             flags = yield Call(self.server, "pipeline", ([("HEXISTS", key, "v") for key in some],))
             found += [key for key, holds_messages in zip(some, flags, strict=True) if holds_messages]
-        return [unquote(key[len(self.prefix) + 1 : -1], errors="strict") for key in found]
+        return [self._session_of(key) for key in found]
+
+    def _session_of(self, key: str) -> str:
+        try:
+            return unquote(key[len(self.prefix) + 1 : -1], errors="strict")
+        except UnicodeDecodeError as error:
+            msg = f"{self.server.name}: {key!r} is no session of this package: give the log a prefix of its own"
+            raise MemoryStoreError(msg) from error
 
     def erase(self, session_id: str) -> Steps[int]:
         """`MessageLog._erase`."""

@@ -11,6 +11,7 @@ QUESTIONS limits the questions of each conversation for a quick look: the target
 
 from __future__ import annotations
 
+import functools
 import sys
 import tempfile
 import time
@@ -120,6 +121,8 @@ def evidence_in_context(limit: int | None) -> bool:
     shares: dict[str, dict[int, list[float]]] = {name: {budget: [] for budget in SHARES} for name in CONTENDERS}
     whole = []
     with tempfile.TemporaryDirectory() as folder, EpisodicMemory(f"{folder}/e.db", embeddings) as episodes:
+        once = Once(episodes)
+        assemblers = {budget: ContextAssembler(budget, episodes=once, k=MOST) for budget in SHARES}
         for conversation in locomo():
             turns = remember(episodes, conversation)
             said = [HumanMessage(f"{turn.speaker}: {turn.text}") for turn in conversation.turns]
@@ -135,8 +138,7 @@ def evidence_in_context(limit: int | None) -> bool:
             for question in conversation.questions[:limit]:
                 asked = HumanMessage(question.text)
                 found = old.load_memory_variables({"q": question.text})["m"]
-                for budget in SHARES:
-                    assembler = ContextAssembler(budget, episodes=episodes, k=MOST)
+                for budget, assembler in assemblers.items():
                     report = assembler.assemble([asked], config).report
                     assert report.total <= budget
                     shares[OURS][budget].append(share_of(question, {turns[one.id] for one in report.recalled}))
@@ -155,6 +157,17 @@ def evidence_in_context(limit: int | None) -> bool:
             goal = {"target": f">= {target:.2f}", "reached": value >= target} if name == OURS else {}
             met &= row(f"{budget:,} tokens: {name}", value, **goal)
     return met
+
+
+class Once:
+    """Recalls once for a question that is asked at several budgets."""
+
+    def __init__(self, episodes: EpisodicMemory) -> None:
+        self._recall = functools.lru_cache(maxsize=1)(lambda query, scope, k: episodes.recall(query, scope=scope, k=k))
+
+    def recall(self, query: str, *, scope: MemoryScope, k: int) -> list[Document]:
+        """As `EpisodicMemory.recall`."""
+        return self._recall(query, scope, k)
 
 
 def share_of(question: Question, ids: set[str]) -> float:

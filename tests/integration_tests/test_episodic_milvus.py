@@ -112,12 +112,12 @@ def test_a_server_that_dies_is_an_error_in_time_and_what_was_written_is_there_wh
         deadline = time.monotonic() + 60
         while True:
             try:
-                found = memory.recall("question 2", scope=ada)
+                found = memory.recall("question 2", scope=ada, k=20)
                 break
             except MemoryStoreError:
                 assert time.monotonic() < deadline
                 time.sleep(1)
-        assert {document.id for document in found} == set(written)
+        assert {document.id for document in found} >= set(written)
         assert {episode.id for episode in memory.get(written, scope=ada)} == set(written)
         assert memory.index(log, "s", scope=ada) == 2
         assert memory.count(ada) == 10

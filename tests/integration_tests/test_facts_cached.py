@@ -332,3 +332,14 @@ def test_what_is_no_pair_is_refused(server):
     with pytest.raises(ValueError, match="lease"):
         CachedFactStore(hot, cold, lease=0)
     hot.close()
+
+
+def test_a_fact_lives_as_long_as_the_cold_store_says_unless_the_pair_says_otherwise(server):
+    clock = Clock()
+    cold = InMemoryFactStore(clock=clock, validities={"short": 60, "long": 600})
+    for validities, ends in ((None, (60, 90 * 86_400, 600)), ({"medium": 5, "long": None}, (60, 5, None))):
+        with RedisFactStore(server.url) as hot:
+            pair = CachedFactStore(hot, cold, validities=validities)
+            facts = [pair.put(ADA, "e", "a", 1, validity=name) for name in ("short", "medium", "long")]
+        lifetimes = [fact.valid_until and (fact.valid_until - fact.valid_from).total_seconds() for fact in facts]
+        assert tuple(lifetimes) == ends

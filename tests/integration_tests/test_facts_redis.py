@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import multiprocessing
 import pickle
 import time
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 import redis
@@ -258,3 +260,52 @@ def test_the_key_of_a_fact_says_nothing_about_another(facts):
     facts.put(ADA, "a", "b:c", 2)
     assert (facts.get(ADA, "a:b", "c").value, facts.get(ADA, "a", "b:c").value) == (1, 2)
     assert key_of(ADA, "a:b", "c") != key_of(ADA, "a", "b:c")
+
+
+def test_the_longest_retention_keeps_and_the_write_is_whole(server):
+    with RedisFactStore(server.url, retention=timedelta.max) as facts:
+        assert facts.put(ADA, "e", "a", 1, ttl=60).version == 1
+        assert facts.put(ADA, "e", "a", 2, ttl=60, turn_id=4).version == 2
+        assert [fact.value for fact in facts.history(ADA, "e", "a")] == [1, 2]
+
+
+def test_a_database_that_does_not_exist_is_not_taken_for_a_server_that_is_silent(server):
+    told = []
+    facts = RedisFactStore(f"{server.url.rpartition('/')[0]}/9999", hooks=[told.append])
+    with pytest.raises(MemoryStoreError, match="DB index is out of range"):
+        facts.put(ADA, "e", "a", 1)
+    facts.close()
+    assert "it does not answer INFO (DB index is out of range)" in told[0].describe()
+
+
+async def test_a_warning_that_was_cancelled_is_given_at_the_next_use(server):
+    told = []
+    facts = RedisFactStore(server.url, hooks=[told.append])
+    first = asyncio.create_task(facts.aget(ADA, "e", "a"))
+    await asyncio.sleep(0)  # it has begun, and waits for the server
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert not told
+    await facts.aget(ADA, "e", "a")
+    assert [type(event) for event in told] == [StoreMayForget]
+    await facts.aclose()
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_loops_that_are_closed_without_more_ado_hold_no_connections(server):
+    facts = RedisFactStore(server.url)
+
+    def clients_after(number):
+        loop = asyncio.new_event_loop()
+        assert loop.run_until_complete(facts.aput(ADA, "e", "a", number)).value == number
+        loop.close()
+        gc.collect()
+        return server_side.execute("CLIENT", "LIST", "TYPE", "normal").count("addr=")
+
+    with looking_into(server) as server_side:
+        counts = [clients_after(number) for number in range(4)]
+    assert counts == counts[:1] * 4
+    asyncio.run(facts.aget(ADA, "e", "a"))  # lets go of the last one
+    facts.close()
+    gc.collect()

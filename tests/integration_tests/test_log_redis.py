@@ -611,3 +611,11 @@ def test_a_message_that_cannot_be_read_is_named(log):
     command(log, "HDEL", log._stored.key(S), "m2")
     with pytest.raises(MemoryStoreError, match="lacks m2"):
         log.messages(S)
+
+
+def test_a_key_that_names_no_session_is_reported(log):
+    key = log._stored.key(S).replace(S, "%FF")
+    command(log, "HSET", key, "v", "1")
+    with pytest.raises(MemoryStoreError, match=r"%FF}' is no session of this package: give the log a prefix"):
+        log.sessions()
+    command(log, "DEL", key)

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 
 from langchain_tiered_memory.context.budget import ContextBudget
-from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
 from langchain_tiered_memory.events import MemoryCallbackHandler
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
@@ -152,6 +152,15 @@ def test_a_stream_that_is_read_to_its_end_is_kept_whole(memory):
     assert memory.unanswered("s1", ADA) == []
 
 
+def test_a_trace_shows_each_part_by_its_name(memory):
+    async def names():
+        config = memory.config(user="ada", session="s1")
+        events = chain_of(memory).astream_events({"question": "Hello"}, config, version="v2")
+        return [event["name"] async for event in events if event["event"] == "on_chain_end"]
+
+    assert asyncio.run(names()) == ["ContextAssembler", "RememberRound", "RunnableSequence"]
+
+
 def test_a_stream_that_is_closed_early_is_kept_as_far_as_it_came(memory):
     for _ in chain_of(memory).stream({"question": "Hi"}, memory.config(user="ada", session="s1")):
         break
@@ -207,6 +216,49 @@ def test_without_milvus_a_request_goes_without_episodes_and_they_are_made_up_for
         assert memory.episodes.count(ADA) == 1
         ask(chain, "And now?", memory.config(user="ada", session="s3"))
         assert memory.episodes.count(ADA) == 4
+
+
+def test_an_answer_waits_no_longer_for_milvus_than_a_request(memory, monkeypatch, ask):
+    waited = []
+
+    def away(*_, **asked):
+        waited.append(asked.get("timeout", 30.0))
+        msg = "Milvus is away"
+        raise MemoryStoreError(msg)
+
+    async def aaway(*_, **asked):
+        away(**asked)
+
+    for name in ("recall", "behind", "index"):
+        monkeypatch.setattr(memory.episodes, name, away)
+        monkeypatch.setattr(memory.episodes, f"a{name}", aaway)
+    ask(chain_of(memory), "I like green tea.", memory.config(user="ada", session="s1"))
+    assert waited == [2.0, 2.0]
+    assert said(memory, "s1") == [("human", "I like green tea."), ("ai", "one two three")]
+
+
+def test_a_session_that_cannot_be_followed_does_not_hold_up_the_others(memory, monkeypatch):
+    index = memory.episodes.index
+
+    def choosy(log, name, **settings):
+        if name.endswith("/s1"):
+            msg = "the embedding model refuses this text"
+            raise MemoryStoreError(msg)
+        return index(log, name, **settings)
+
+    monkeypatch.setattr(memory.episodes, "index", choosy)
+    for session in ("s1", "s2", "s3"):
+        memory.save(session, [HumanMessage("I like tea."), AIMessage("Noted.")], ADA)
+    assert sorted(episode.scope.session for episode in memory.episodes.export(ADA)) == ["s2", "s3"]
+
+
+def test_an_erasure_leaves_no_episode_of_a_session_with_a_long_name(memory):
+    session = "话" * 400
+    memory.save(session, [HumanMessage("I like tea."), AIMessage("Noted.")], ADA)
+    assert memory.catch_up(ADA) == 0
+    assert memory.sessions(ADA) == [session]
+    assert memory.erase(MemoryScope("ada", session=session)).episodes == 1
+    assert memory.episodes.count(ADA) == 0
 
 
 def test_what_an_earlier_process_could_not_index_is_caught_up_once(tmp_path):
@@ -295,6 +347,20 @@ def test_one_session_can_be_erased_alone(memory):
     assert memory.sessions(ADA) == ["s2"]
 
 
+def test_what_is_read_awaited_is_what_is_read(memory, ask):
+    ask(chain_of(memory), "I like tea.", memory.config(user="ada", session="s1"))
+    memory.facts.put(ADA, "ada", "home_city", "Berlin")
+    memory.save("s1", [HumanMessage("Hello?")], ADA)
+
+    async def read():
+        records = [record async for record in memory.aexport(ADA)]
+        return records, await memory.asessions(ADA), await memory.aunanswered("s1", ADA)
+
+    read_back = asyncio.run(read())
+    assert read_back == (list(memory.export(ADA)), memory.sessions(ADA), memory.unanswered("s1", ADA))
+    assert [record["tier"] for record in read_back[0]] == ["working", "working", "working", "episodic", "semantic"]
+
+
 def test_an_export_has_every_tier_as_plain_data(memory):
     filled(memory)
     records = list(memory.export(ADA))
@@ -327,6 +393,17 @@ def test_an_embedding_model_of_another_kind_is_refused(tmp_path):
 def test_an_answer_without_a_session_is_refused(memory):
     with pytest.raises(ValueError, match="session_id"):
         memory.remember_round().invoke(AIMessage("Hi"))
+
+
+def test_an_answer_to_a_question_whose_user_only_the_input_names_is_refused(memory):
+    with pytest.raises(ScopeError, match="nobody: name the user"):
+        chain_of(memory).invoke({"question": "Hello", "scope": ADA}, {"configurable": {"session_id": "s1"}})
+    assert memory.log.sessions() == ["user:default/ada/s1"]
+
+
+def test_a_memory_says_where_it_keeps_what(memory):
+    assert repr(memory).startswith("TieredMemory(log=SQLMessageLog('sqlite:///")
+    assert repr(memory.remember_round()) == "RememberRound()"
 
 
 def test_what_is_no_answer_is_refused(memory):

@@ -112,6 +112,8 @@ def _valued(text: str) -> list[str]:
 
 
 def _of_assistant(text: str) -> _Found:
+    if not is_conclusion(read(text)):  # what no sentence can be without; most answers end here
+        return
     left = _ASSISTANT_VALUES
     for sentence in split_sentences(text):
         if sentence.code:

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,36 @@ def test_a_server_that_is_not_there_is_an_error_in_time():
             assert time.monotonic() - started < seconds + 0.8
 
 
+def test_a_closed_memory_lets_another_process_have_its_database(tmp_path):
+    code = (
+        "import sys\n"
+        "from langchain_tiered_memory.episodic.milvus import EpisodicMemory\n"
+        "from langchain_tiered_memory.types import MemoryScope\n"
+        "from support.episodes import WordEmbeddings\n"
+        "print(EpisodicMemory(sys.argv[1], WordEmbeddings()).count(MemoryScope('ada')))\n"
+    )
+    uri = services.milvus_lite_uri(tmp_path)
+    with EpisodicMemory(uri, WordEmbeddings()) as memory:
+        memory.remember("tea", scope=ADA)
+    child = python(code, uri)
+    assert child.communicate(timeout=60) == ("1\n", None)
+
+
+def test_threads_that_open_one_database_at_the_same_time_do_not_stand_in_each_others_way(tmp_path):
+    uri = services.milvus_lite_uri(tmp_path)
+    memories = [EpisodicMemory(uri, WordEmbeddings()) for _ in range(2)]
+
+    def keep(number):
+        memories[number % 2].remember(f"note {number}", scope=ADA)
+        return memories[number % 2].recall(f"note {number}", scope=ADA, k=1)[0].page_content
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(keep, range(6))) == [f"note {number}" for number in range(6)]
+    assert memories[0].count(ADA) == 6
+    for memory in memories:
+        memory.close()
+
+
 # --- without a model ------------------------------------------------------------------------------------------------
 
 
@@ -182,6 +214,82 @@ def test_chinese_is_found_by_its_characters(lite):
         ying = somebody()
         memory.remember([HumanMessage("我妹妹搬到都灵了"), AIMessage("恭喜!")], scope=ying)
         assert contents(memory.recall("妹妹住在哪里", scope=ying)) == ["用户: 我妹妹搬到都灵了\n助手: 恭喜!"]
+
+
+def test_notes_in_no_session_do_not_lend_each_other_score(lite):
+    with EpisodicMemory(lite, collection="words") as memory:
+        ada = somebody()
+        told = ["我住在北京。", "I like tea.", "The weather is nice today.", "我搬到上海了，现在住在上海。"]
+        for month, text in enumerate(told, 1):
+            memory.remember(text, scope=ada, created_at=datetime(2026, month, 1, tzinfo=UTC))
+        found = memory.recall("我住在哪里？", scope=ada)
+        assert set(contents(found)[:2]) == {told[0], told[3]}
+        assert all(document.metadata["score"] == 0 for document in found[2:])
+
+
+# --- what is true -----------------------------------------------------------------------------------------------------
+
+
+def test_what_took_a_place_is_not_replaced_by_what_it_replaced(lite):
+    with EpisodicMemory(lite, collection="words", clock=Clock()) as memory:
+        ada = somebody()
+        ids = [memory.remember(f"The office is in {city}.", scope=ada)[0] for city in ("Rome", "Milan", "Turin")]
+        memory.supersede(ids[0], ids[1], scope=ada)
+        memory.supersede(ids[1], ids[2], scope=ada)
+        with pytest.raises(ValueError, match="remembered again"):
+            memory.supersede(ids[2], ids[0], scope=ada)
+        assert contents(memory.recall("Where is the office?", scope=ada)) == ["The office is in Turin."]
+
+
+def test_what_was_replaced_and_is_said_again_with_a_time_is_true_again(lite):
+    clock = Clock()
+    with EpisodicMemory(lite, collection="words", clock=clock) as memory:
+        ada = somebody()
+        began = clock.now
+        (rome,) = memory.remember("The office is in Rome.", scope=ada, valid_from=began)
+        clock.now += timedelta(days=1)
+        (milan,) = memory.remember("The office is in Milan.", scope=ada)
+        memory.supersede(rome, milan, scope=ada)
+        assert memory.remember("The office is in Rome.", scope=ada, valid_from=began) == [rome]  # a second import
+        assert contents(memory.recall("Where is the office?", scope=ada)) == ["The office is in Milan."]
+        clock.now += timedelta(days=1)
+        (again,) = memory.remember("The office is in Rome.", scope=ada, valid_from=clock.now)
+        assert memory.remember("The office is in Rome.", scope=ada, valid_from=clock.now) == [again] != [rome]
+        memory.supersede(milan, again, scope=ada)
+        assert [one.id for one in memory.recall("Where is the office?", scope=ada)] == [again]
+        assert [one.id for one in memory.recall("Where is the office?", scope=ada, as_of=began)] == [rome]
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("forget", {"ids": 5}, "5 is no id"),
+        ("forget", {"ids": ["x", None]}, "None is no id"),
+        ("get", {"ids": [1]}, "1 is no id"),
+        ("recall", {"query": "x", "entity": 5}, "entity=5"),
+        ("recall", {"query": "x", "filter": 5}, "filter=5"),
+        ("recall", {"query": "x", "filter": [(1, "==", 2)]}, "field=1"),
+        ("recall", {"query": "x", "filter": [((), "==", 2)]}, r"field=\(\)"),
+        ("recall", {"query": "x", "filter": [("a", ["=="], 2)]}, "operator="),
+        ("remember", {"text_or_messages": "x", "entity": "e" * 5_000}, "entity=.* 5,000 bytes.*shorter"),
+        ("remember", {"text_or_messages": "x", "metadata": {"n": 2**63}}, r"metadata\['n'\]"),
+    ],
+)
+def test_what_cannot_be_asked_is_named_with_what_can(lite, method, arguments, message):
+    with EpisodicMemory(lite, collection="words") as memory, pytest.raises(ValueError, match=message):
+        getattr(memory, method)(**arguments, scope=ADA)
+
+
+@pytest.mark.parametrize("given", [5, {"a": 1}, b"x", None])
+def test_what_is_neither_a_text_nor_messages_is_not_remembered(lite, given):
+    with EpisodicMemory(lite, collection="words") as memory:
+        ada = somebody()
+        with pytest.raises(TypeError, match="a text, a message, or a list of messages"):
+            memory.remember(given, scope=ada)
+        assert memory.count(ada) == 0
 
 
 # --- settings -------------------------------------------------------------------------------------------------------

@@ -204,6 +204,21 @@ def test_what_is_no_conflict_is_not_marked(first, second, fields):
     assert all(one.outdated_by is None for one in rank("what about the cello", pool))
 
 
+@pytest.mark.parametrize(
+    ("question", "asked_about", "other"),
+    [
+        ("When did order 1001 ship?", "Order 1001 shipped on Monday", "Order 1002 shipped on Tuesday"),
+        ("Who is in room 12?", "Room 12 is booked by Ada", "Room 14 is booked by Bo"),
+        ("1001号订单什么时候发货?", "1001号订单周一发货", "1002号订单周二发货"),
+    ],
+)
+def test_a_number_in_the_question_says_which_one_is_meant(question, asked_about, other):
+    older, newer = said(asked_about, 3, thread="a", days=9), said(other, 9, thread="b")
+    ranked = rank(question, [older, newer], k=2)
+    assert texts(ranked) == [asked_about, other]
+    assert ranked[0].outdated_by is None
+
+
 def test_in_one_session_the_place_tells_what_is_newer():
     old, new = said("the port is 22", 1), said("the port is 49222 now", 2)
     assert texts(rank("which port is it", [new, old])) == [new.text, old.text]
@@ -318,3 +333,15 @@ def test_ranking_takes_milliseconds_and_grows_with_the_pool():
     milliseconds(10)
     assert milliseconds(600) < 30  # 3 to 5 on a quiet machine
     assert milliseconds(6_000) < 40 * milliseconds(600)
+
+
+def test_in_a_short_session_the_words_decide_and_not_the_lengths_of_what_stands_around_them():
+    session = [
+        "Ada: Shall we talk about the garden?",
+        "Ada: What do you grow in your greenhouse?",
+        "Bob: Mostly tomatoes.",
+        "Ada: Nice weather.",
+    ]
+    candidates = [said(text, number, lexical=1.0) for number, text in enumerate(session, start=1)]
+    ranked = texts(rank("What does Bob grow in his greenhouse?", candidates))
+    assert ranked[:2] == ["Ada: What do you grow in your greenhouse?", "Bob: Mostly tomatoes."]

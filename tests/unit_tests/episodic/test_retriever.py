@@ -196,3 +196,16 @@ async def test_what_was_recalled_into_a_question_is_not_saved_again(memory, invo
         "Human: \nAnd the attic?\nAI: Unknown.",
         "the cellar key hangs behind the clock",
     ]
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+def test_a_round_in_which_nobody_says_anything_is_refused(memory, ada, nothing):
+    with pytest.raises(ValueError, match="somebody's words"):
+        memory.as_saver(scope=ada).invoke({"input": nothing, "output": "Yes."})
+    assert memory.count(ada) == 0
+
+
+def test_a_message_may_be_a_dict_with_its_role(memory, ada):
+    said = {"input": [{"role": "user", "content": "I own a boat"}], "output": {"role": "assistant", "content": "Nice."}}
+    memory.as_saver(scope=ada).invoke(said)
+    assert [episode.content for episode in memory.export(ada)] == ["Human: I own a boat\nAI: Nice."]

@@ -13,7 +13,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from langchain_tiered_memory.errors import ScopeError
+from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
 from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.protocol import is_inserted
@@ -222,6 +222,45 @@ def test_a_run_without_a_thread_gets_a_session_of_its_own(memory, run):
     assert [len(memory.transcript(session, ADA)) for session in sessions] == [6, 6]
 
 
+def test_a_thread_that_goes_on_after_an_erasure_gives_nothing_of_it_back(memory, run):
+    with strict_server(steps(4), window=3_000) as server:
+        agent = agent_of(memory, server)
+        for turn in range(4):
+            run(agent, f"My secret is number {turn}.", ADAS)
+        memory.erase(ADA)
+        for turn in range(4):
+            run(agent, f"Public matter {turn}.", ADAS)
+    kept = str(list(memory.export(ADA)))
+    assert "secret" not in kept
+    assert "item1" not in kept
+    assert [m.text for m in memory.transcript("t1", ADA) if m.type == "human"] == [
+        f"Public matter {turn}." for turn in range(4)
+    ]
+
+
+def test_a_thread_of_one_user_that_another_goes_on_with_gives_them_only_what_is_new(memory, run):
+    with strict_server(steps(0), window=1_400) as server:
+        agent = agent_of(memory, server)
+        run(agent, "Ada's secret.", ADAS)
+        run(agent, "Hello, this is Bob.", {"configurable": {"thread_id": "t1", "user_id": "bob"}})
+        run(agent, "Ada again.", ADAS)
+    assert [m.text for m in memory.transcript("t1", MemoryScope("bob"))] == ["Hello, this is Bob.", "Done."]
+    assert [m.text for m in memory.transcript("t1", ADA)] == ["Ada's secret.", "Done.", "Ada again.", "Done."]
+
+
+def test_a_message_that_was_changed_in_the_state_is_not_in_the_summary_as_it_was(memory, run):
+    with strict_server(steps(20), window=1_400) as server:
+        agent = agent_of(memory, server)
+        run(agent, "My pin is 4711. Look up twenty items.", ADAS)
+        run(agent, "Again.", ADAS)
+        assert "4711" in str(server.requests[-1]["messages"])
+        first = agent.get_state(ADAS).values["messages"][0]
+        agent.update_state(ADAS, {"messages": [HumanMessage("My pin is withheld.", id=first.id)]})
+        memory.erase(ADA)
+        run(agent, "And again.", ADAS)
+    assert "4711" not in str(server.requests[-1]["messages"])
+
+
 # --- streams and other middleware -------------------------------------------------------------------------------------
 
 
@@ -308,6 +347,12 @@ def test_an_agent_may_be_a_tool_of_another(memory, run):
             out = run(outer, "Ask the inner agent.", ADAS)
     assert out["messages"][-1].text == "It said: Inner answer."
     assert server.refusals == inner_server.refusals == []
+    # What the agents said to each other stands in a session of its own.
+    inner_session, outer_session = sorted(memory.sessions(ADA), key=len, reverse=True)
+    assert outer_session == "t1"
+    assert [m.type for m in memory.transcript("t1", ADA)] == ["human", "ai", "tool", "ai"]
+    assert [m.text for m in memory.transcript(inner_session, ADA)] == ["What is inside?", "Inner answer."]
+    assert memory.unanswered("t1", ADA) == []
 
 
 # --- tools of the memory ----------------------------------------------------------------------------------------------
@@ -332,3 +377,27 @@ def test_the_model_may_recall_and_save_within_its_users_scope(memory, run):
 def test_a_tool_that_is_not_known_is_refused(memory):
     with pytest.raises(ValueError, match="forget_all"):
         TieredMemoryMiddleware(memory, tools=["forget_all"])
+
+
+def test_a_memory_that_does_not_answer_does_not_end_the_agents_run(memory, run, monkeypatch):
+    def away(*_, **asked):
+        assert asked["timeout"] <= 2
+        msg = "Milvus at http://inside:19530 is away"
+        raise MemoryStoreError(msg)
+
+    async def aaway(*_, **asked):
+        away(**asked)
+
+    script = [call("recall_memory", "c1", query="Where does Maria live?"), {"content": "I can't say."}]
+    monkeypatch.setattr(memory.episodes, "recall", away)
+    monkeypatch.setattr(memory.episodes, "arecall", aaway)
+    with strict_server(lambda _: script.pop(0), window=2_000) as server:
+        out = run(agent_of(memory, server, tools=["recall_memory"]), "Where?", ADAS)
+    assert out["messages"][-2].text == "The memory does not answer at present. Go on without it."
+
+
+def test_what_is_no_fact_is_told_to_the_model(memory, run):
+    script = [call("save_fact", "c1", entity="", attribute="city", value="Turin"), {"content": "Sorry."}]
+    with strict_server(lambda _: script.pop(0), window=2_000) as server:
+        out = run(agent_of(memory, server, tools=["save_fact"]), "Where?", ADAS)
+    assert out["messages"][-2].text.startswith("Not saved: entity has 1 to 512 characters")

@@ -243,3 +243,17 @@ def test_a_file_that_may_not_be_read_is_named(folder):
 def test_a_large_file_is_read_where_it_is_allowed(folder):
     write(folder, "x.md", "x" * 1_000_001)
     assert len(load(folder, max_file_bytes=2_000_000).render()) == 1_000_001
+
+
+@pytest.mark.parametrize("paths", [None, 3, b"rules"])
+def test_what_is_no_path_is_refused(paths):
+    with pytest.raises(ProcedureError, match="is no path: give a file, a folder, or a list of them"):
+        ProceduralMemory.from_files(paths)
+
+
+def test_a_schema_nested_too_deep_is_named(folder):
+    schema = b'{"type": "object", "properties": {"a": ' * 300 + b"{}" + b"}}" * 300
+    path = write(folder, "x.json", b'[{"name": "f", "description": "d", "parameters": ' + schema + b"}]")
+    with pytest.raises(ProcedureError, match=r"the schema is nested too deep") as caught:
+        load(folder)
+    assert str(caught.value).startswith(f"{path}: tools[0]")

@@ -150,6 +150,14 @@ async def test_messages_get_one_leading_system_message(memory, mode):
     assert (await invoke(prompt))[0].text.endswith("You are Ada.")
 
 
+@pytest.mark.parametrize(
+    "given", [None, 3, b"hi", HumanMessage("hi"), {"role": "user", "content": "hi"}, {"messages": [HumanMessage("hi")]}]
+)
+def test_what_is_no_prompt_is_refused(memory, given):
+    with pytest.raises(TypeError, match="is no prompt: give text, a list of messages, or a prompt value"):
+        memory.invoke(given)
+
+
 def test_messages_that_have_the_procedures_are_left_as_they_are(memory):
     once = memory.invoke([SystemMessage("You are Ada."), HumanMessage("hi")])
     assert memory.invoke(once) is once
@@ -289,6 +297,13 @@ def test_a_caller_cannot_change_what_is_held(memory):
     assert held.tools == [WEATHER]
 
 
+def nested(depth):
+    schema = {"type": "string"}
+    for _ in range(depth):
+        schema = {"type": "object", "properties": {"a": schema}}
+    return schema
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -306,6 +321,13 @@ def test_a_caller_cannot_change_what_is_held(memory):
         ({"tools": [{"description": "x"}]}, r"tools\[0\]: .* is no tool"),
         ({"tools": [{"name": "a", "parameters": {"x": object()}}]}, r"tools\[0\]: the schema of the tool 'a'"),
         ({"tools": [{"name": "a", "description": "\ud800"}]}, r"tools\[0\]: .*lone surrogate"),
+        (
+            {"tools": [{"name": "a", "parameters": {"maximum": float("inf")}}]},
+            r"tools\[0\]: the schema of the tool 'a'",
+        ),
+        ({"tools": [{"name": "a", "parameters": nested(2_000)}]}, r"tools\[0\]: the schema is nested too deep"),
+        ({"system": None}, r"system=None is no text: give text, several texts"),
+        ({"workflows": b"x"}, r"workflows=b'x' is no text"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_its_place(arguments, words):

@@ -131,11 +131,16 @@ async def test_a_fact_without_a_source_or_a_name_is_refused_and_told(run):
         "nonsense",
         fact("d", "\ud83d\ude00", [1]),
         fact("kept", 1, [1, 99]),
+        fact("odd", 1, [3, 3, True, [2], 1.0, None], ["short"]),
+        fact("bool", 1, [True]),
     )
     written = await run(extract(model.runnable(), store, ADA, hooks=[told.append]), TALK)
-    assert [one.attribute for one in written] == ["kept"]
-    assert len(told[0].refused) == 7
-    assert told[0].data()["refused"] == 7
+    assert [(one.attribute, one.source, one.valid_until) for one in written] == [
+        ("kept", ("m1",), None),
+        ("odd", ("m3",), None),
+    ]
+    assert len(told[0].refused) == 8
+    assert told[0].data()["refused"] == 8
 
 
 async def test_what_somebody_else_wrote_meanwhile_stands_unless_it_is_merged(run):
@@ -219,3 +224,36 @@ def test_a_later_sentence_about_the_same_thing_replaces_the_earlier():
     facts_of_constraints(store, scope, older)
     (kept,) = store.list(scope)
     assert (kept.value, kept.source, kept.turn_id) == ("The flight leaves at 19:55.", "message 8", 8)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"messages": TALK, "turn_id": -1}, ValueError, "turn_id is a whole number"),
+        ({"turn_id": 1}, TypeError, "no list of messages"),
+        (None, TypeError, "None is no list of messages"),
+    ],
+)
+async def test_what_cannot_be_read_is_an_error_before_the_model_is_asked(run, given, error, words):
+    model = Scripted(fact("a", 1, [1]))
+    with pytest.raises(error, match=words):
+        await run(extract(model.runnable(), InMemoryFactStore(), ADA), given)
+    assert not model.asked
+
+
+def test_what_cannot_extract_is_refused_when_it_is_made():
+    with pytest.raises(TypeError, match="model=3 is no model"):
+        extract(3, InMemoryFactStore(), ADA)
+    with pytest.raises(TypeError, match="store=None is no fact store"):
+        extract(Scripted().runnable(), None, ADA)
+
+
+async def test_what_the_model_says_is_not_streamed_to_the_user(run):
+    tags = []
+
+    def answer(_, config):
+        tags.append(config["tags"])
+        return {"facts": []}
+
+    await run(extract(RunnableLambda(answer), InMemoryFactStore(), ADA), TALK, {"tags": ["mine"]})
+    assert [sorted(found) for found in tags] == [["mine", "nostream"]]

@@ -19,6 +19,9 @@ from langchain_tiered_memory.types import MemoryScope
         ("redis://:se/cret@localhost", "%2F"),
         ("unix://", "names no socket"),
         ("redis://localhost?socket_timeout=soon", "socket_timeout"),
+        ("redis://localhost?colour=red", r"behind the \? in the URL cannot be used: .*'colour'. Correct or remove it"),
+        ("rediss://localhost?protocol=9", r"behind the \? in the URL cannot be used: protocol"),
+        ("unix:///tmp/redis.sock?max_connections=-1", "max_connections"),
         (None, "is text, got NoneType"),
     ],
 )
@@ -49,7 +52,7 @@ def test_addresses_of_every_kind_are_taken(url):
     RedisFactStore(url).close()
 
 
-@pytest.mark.parametrize("timeout", [0, -1, "5", None])
+@pytest.mark.parametrize("timeout", [0, -1, "5", None, True, float("nan"), float("inf"), 1e12])
 def test_a_timeout_is_a_number_of_seconds(timeout):
     with pytest.raises(ValueError, match="timeout"):
         RedisFactStore("redis://localhost", timeout=timeout)
@@ -60,3 +63,14 @@ def test_nothing_is_asked_of_a_server_before_the_first_use():
     with pytest.raises(MemoryStoreError, match=r"127\.0\.0\.1:1"):
         facts.list(MemoryScope(user="ada"))
     facts.close()
+
+
+@pytest.mark.parametrize("retention", [0, 1e300, 1e305])
+def test_a_retention_is_what_redis_can_count(retention):
+    with pytest.raises(ValueError, match="retention="):
+        RedisFactStore("redis://localhost", retention=retention)
+
+
+def test_stores_do_not_share_the_keys_of_their_history():
+    with pytest.raises(ValueError, match="not ending in -past"):
+        RedisFactStore("redis://localhost", prefix="fact-past")
