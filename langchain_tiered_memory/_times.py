@@ -17,7 +17,6 @@ Duration: TypeAlias = timedelta | int | float
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
-_LONGEST: Final = 4e11
 FOREVER: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 """The microsecond that stands for "no end" where a store wants a number."""
 
@@ -64,10 +63,11 @@ def seconds_of(value: Duration, name: str) -> float:
     if not _is_number(seconds) or seconds <= 0:
         msg = f"{name}={value!r} is no duration: give a timedelta or seconds, more than 0"
         raise ValueError(msg)
-    if seconds > _LONGEST:
-        msg = f"{name} is over {_LONGEST:.0e} seconds, longer than the years 1 to 9999: give no {name} for no end"
-        raise ValueError(msg)
-    return float(seconds)
+    try:
+        return float(seconds)
+    except OverflowError as error:
+        msg = f"{name} is a number too large to count seconds with: give no {name} for no end"
+        raise ValueError(msg) from error
 
 
 def _is_number(value: Moment | Duration) -> bool:

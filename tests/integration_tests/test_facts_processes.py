@@ -9,17 +9,16 @@ from uuid import uuid4
 import pytest
 
 from langchain_tiered_memory._redis import RedisServer
-from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.semantic.cached import CachedFactStore
 from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.semantic.sql import SQLFactStore
 from langchain_tiered_memory.types import MemoryScope
+from support.fact_writers import INCREMENTS, increment_in_process, work_while_redis_dies
 from support.services import OwnRedis
 
 pytestmark = pytest.mark.service
 
 PROCESSES = 8
-INCREMENTS = 1_000
 # Forked off one process that has imported everything once; to fork a test runner with its threads would be unsafe.
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
@@ -29,25 +28,9 @@ FORKING.set_forkserver_preload(
         "langsmith.run_helpers",  # which langchain_core imports when the first event is told
         "psycopg",
         "redis",
-        __name__,
+        "support.fact_writers",
     ]
 )
-
-
-def increment(facts, scope, times, results):
-    """Add one to a fact, again and again, by compare-and-set."""
-    conflicts = 0
-    for _ in range(times):
-        while True:
-            fact = facts.get(scope, "counter", "n")
-            value, version = (fact.value, fact.version) if fact else (0, 0)
-            try:
-                facts.put(scope, "counter", "n", value + 1, expected_version=version)
-                break
-            except VersionConflictError:
-                conflicts += 1
-    facts.close()
-    results.put(conflicts)
 
 
 def run(target, arguments):
@@ -57,10 +40,6 @@ def run(target, arguments):
     for process in processes:
         process.start()
     return processes, results
-
-
-def increment_in_process(facts, scope, _, results):
-    increment(facts, scope, INCREMENTS, results)
 
 
 @pytest.fixture
@@ -99,41 +78,6 @@ def test_no_increment_of_many_processes_is_lost(backend, scope, prefix, redis_ur
 
 
 KILLS = 4
-
-
-def work_while_redis_dies(facts, scope, stop, number, results):
-    """Write facts of one's own and a shared one; report every read that is older than an acknowledged write."""
-    acknowledged, stale, reads, slowest, shared = {}, [], 0, 0.0, 0
-    turn = 0
-    while not stop.is_set():
-        turn += 1
-        if turn == 2:
-            results.put("under way")
-        attribute = f"{number}-{turn % 5}"
-        started = time.monotonic()
-        acknowledged[attribute] = facts.put(scope, "own", attribute, turn).version
-        slowest = max(slowest, time.monotonic() - started)
-        for other in range(5):
-            name = f"{number}-{other}"
-            fact = facts.get(scope, "own", name)
-            reads += 1
-            if name in acknowledged and (fact is None or fact.version < acknowledged[name]):
-                stale.append((name, acknowledged[name], fact and fact.version))
-        fact = facts.get(scope, "counter", "n")
-        try:
-            put = facts.put(
-                scope, "counter", "n", (fact.value if fact else 0) + 1, expected_version=fact.version if fact else 0
-            )
-            shared += 1
-            latest = put.version
-        except VersionConflictError as conflict:
-            latest = conflict.actual
-        seen = facts.get(scope, "counter", "n")
-        reads += 1
-        if seen is None or seen.version < latest:
-            stale.append(("counter", latest, seen and seen.version))
-    facts.close()
-    results.put((acknowledged, stale, reads, slowest, shared))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.records import key_of
 from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.types import MemoryScope
+from support.fact_writers import put_in_child
 from support.services import OwnRedis
 
 pytestmark = pytest.mark.service
@@ -209,10 +210,6 @@ def test_a_pickled_store_is_opened_anew_and_a_closed_one_is_closed(facts):
         assert copy.get(ADA, "e", "a").value == 1
     with pytest.raises(MemoryStoreError, match="closed"):
         copy.get(ADA, "e", "a")
-
-
-def put_in_child(facts, results):
-    results.put(facts.put(ADA, "e", "a", 2).version)
 
 
 def test_a_process_has_connections_of_its_own(facts):

@@ -10,12 +10,13 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 
 from langchain_tiered_memory.context.budget import ContextBudget
+from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
 from langchain_tiered_memory.events import MemoryCallbackHandler
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.wiring.following import EpisodesBehind
+from langchain_tiered_memory.wiring.following import EpisodesBehind, patience
 
 ADA, BOB = MemoryScope("ada"), MemoryScope("bob")
 
@@ -233,7 +234,26 @@ def test_an_answer_waits_no_longer_for_milvus_than_a_request(memory, monkeypatch
         monkeypatch.setattr(memory.episodes, name, away)
         monkeypatch.setattr(memory.episodes, f"a{name}", aaway)
     ask(chain_of(memory), "I like green tea.", memory.config(user="ada", session="s1"))
-    assert waited == [2.0, 2.0]
+    assert waited == [patience(memory.episodes)] * 2
+
+
+def test_a_server_is_waited_for_two_seconds_and_an_embedded_milvus_longer(memory):
+    assert patience(memory.episodes) > 2
+    assert patience(EpisodicMemory("http://127.0.0.1:9")) == 2
+
+
+def test_an_answer_is_kept_while_milvus_is_away(memory, monkeypatch, ask):
+    def away(*_, **__):
+        msg = "Milvus is away"
+        raise MemoryStoreError(msg)
+
+    async def aaway(*_, **__):
+        away()
+
+    for name in ("recall", "behind", "index"):
+        monkeypatch.setattr(memory.episodes, name, away)
+        monkeypatch.setattr(memory.episodes, f"a{name}", aaway)
+    ask(chain_of(memory), "I like green tea.", memory.config(user="ada", session="s1"))
     assert said(memory, "s1") == [("human", "I like green tea."), ("ai", "one two three")]
 
 

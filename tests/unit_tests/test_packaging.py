@@ -23,7 +23,7 @@ NAME = "langchain-tiered-memory"
 def built(project_root, tmp_path_factory) -> dict[str, Path]:
     """A wheel and an sdist, built as an installer builds them, from a copy of the sources."""
     tree, target = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("dist")
-    for entry in ("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "Makefile"):
+    for entry in ("pyproject.toml", "README.md", "README.zh-CN.md", "CHANGELOG.md", "LICENSE", "Makefile"):
         shutil.copy(project_root / entry, tree)
     for entry in ("langchain_tiered_memory", "tests"):
         shutil.copytree(project_root / entry, tree / entry, ignore=shutil.ignore_patterns("__pycache__"))
@@ -53,7 +53,15 @@ def test_the_wheel_holds_every_module_the_type_marker_and_the_licence_and_nothin
 def test_the_sdist_holds_what_is_needed_to_build_and_to_test(built, project_root):
     with tarfile.open(built[".gz"]) as sdist:
         files = {name.partition("/")[2] for name in sdist.getnames()}
-    wanted = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "Makefile", "tests/conftest.py"}
+    wanted = {
+        "pyproject.toml",
+        "README.md",
+        "README.zh-CN.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "Makefile",
+        "tests/conftest.py",
+    }
     assert wanted | modules(project_root) <= files
     assert not [name for name in files if name.endswith((".pyc", ".db"))]
 

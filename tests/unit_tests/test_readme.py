@@ -1,30 +1,62 @@
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import fields
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from langchain.agents import create_agent
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import Field
 
 import langchain_tiered_memory
-from langchain_tiered_memory import count_tokens, trim_messages, validate_messages
+from langchain_tiered_memory import ContextBudget, count_tokens, trim_messages, validate_messages
+from langchain_tiered_memory.cli.commands import app
+from langchain_tiered_memory.context.budget import SHARES
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 COMMANDS = [
     line.partition("#")[0].strip()
     for block in re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
     for line in block.splitlines()
 ]
-TROUBLES = re.findall(r"^\| `(.*?)` \|", README.partition("## When something goes wrong")[2], re.MULTILINE)
+TROUBLES = re.findall(
+    r"^\| `(.*?)` \|", README.partition("## When something goes wrong")[2].partition("\n## ")[0], re.MULTILINE
+)
+SETTINGS = [
+    [cell.strip() for cell in row.split("|")[1:-1]]
+    for row in re.findall(r"^\| `.*$", README.partition("## Settings")[2].partition("\n## ")[0], re.MULTILINE)
+]
+CLASSES = [
+    "TieredMemory",
+    "ContextBudget",
+    "ContextAssembler",
+    "SummaryMemory",
+    "EpisodicMemory",
+    "SQLFactStore",
+    "RedisFactStore",
+    "CachedFactStore",
+    "InMemoryFactStore",
+    "SQLMessageLog",
+    "RedisMessageLog",
+    "InMemoryMessageLog",
+    "ProceduralMemory",
+    "TieredMemoryMiddleware",
+    "TieredChatMessageHistory",
+]
 
 
 @pytest.fixture
@@ -138,6 +170,117 @@ def test_the_table_of_parameters_is_complete():
     assert named == set(inspect.signature(trim_messages).parameters) - {"messages"}
 
 
-def test_links_to_files_lead_somewhere(project_root):
-    for target in re.findall(r"\]\((?!https?:)(.*?)\)", README):
-        assert (project_root / target).is_file(), target
+def named_settings(owner: str) -> dict[str, str]:
+    """The default of each setting of a class or command, as the table writes it."""
+    cells = [
+        (name, default)
+        for owners, names, default, _ in SETTINGS
+        if f"`{owner}`" in owners.split(", ")
+        for name in [tuple(re.findall(r"`(.*?)`", names))]
+    ]
+    assert len(dict(cells)) == len(cells), f"{owner}: a setting stands in the table twice"
+    return dict(cells)
+
+
+def real_settings(factory: Any) -> dict[tuple[str, ...], Any]:
+    return {
+        (name,): parameter.default
+        for name, parameter in inspect.signature(factory).parameters.items()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    }
+
+
+def written(default: str) -> Any:
+    """The value that a cell of the table shows."""
+    if default == "required":
+        return inspect.Parameter.empty
+    [code] = re.findall(r"^`(.*)`$", default)
+    if days := re.fullmatch(r"timedelta\(days=(\d+)\)", code):
+        return timedelta(days=int(days[1]))
+    return ast.literal_eval(code)
+
+
+@pytest.mark.parametrize("owner", CLASSES)
+def test_the_settings_of_a_class_are_all_in_the_table_with_their_defaults(owner):
+    real = real_settings(getattr(langchain_tiered_memory, owner))
+    if owner == "ContextBudget":
+        [shares] = [field for field in fields(ContextBudget) if field.name == "shares"]
+        real["shares",] = shares.default_factory()
+    assert {name: written(default) for name, default in named_settings(owner).items()} == real
+
+
+@pytest.mark.parametrize("owner", ["TieredMemory.from_uris", "ProceduralMemory.from_files"])
+def test_the_settings_that_a_class_method_adds_are_all_in_the_table(owner):
+    name, _, method = owner.partition(".")
+    made = getattr(langchain_tiered_memory, name)
+    added = dict(real_settings(getattr(made, method)).items() - real_settings(made).items())
+    assert {name: written(default) for name, default in named_settings(owner).items()} == added
+
+
+def test_the_table_of_settings_tells_the_shares_of_the_tiers():
+    [text] = [text for owners, name, _, text in SETTINGS if owners == "`ContextBudget`" and name == "`shares`"]
+    assert {tier: float(share) for tier, share in re.findall(r"(\w+) (0\.\d+)", text)} == SHARES
+
+
+def test_the_options_and_variables_of_the_chat_are_all_in_the_table_with_their_defaults():
+    [chat] = [command for name, command in typer.main.get_command(app).commands.items() if name == "chat"]
+    real = {}
+    for option in chat.params:
+        long = [name for name in option.opts if name.startswith("--")]
+        real[*long, *([option.envvar] if option.envvar else [])] = option.default and str(option.default)
+    assert {name: written(default) for name, default in named_settings("tiered-memory chat").items()} == real
+
+
+def test_every_environment_variable_that_the_package_reads_is_in_the_table():
+    commands = typer.main.get_command(app).commands.values()
+    read = {option.envvar for command in commands for option in command.params if option.envvar}
+    sources = "".join(
+        path.read_text(encoding="utf-8") for path in Path(langchain_tiered_memory.__file__).parent.rglob("*.py")
+    )
+    named = {name for _, names, _, _ in SETTINGS for name in re.findall(r"`([A-Z]+(?:_[A-Z]+)+)`", names)}
+    assert read <= named
+    assert all(name in sources for name in named)
+
+
+def sections(readme: str) -> list[str]:
+    """The parts between headings of the second and third level, without their code blocks."""
+    return re.split(r"^###? ", re.sub(r"^```.*?^```\n", "", readme, flags=re.DOTALL | re.MULTILINE), flags=re.MULTILINE)
+
+
+def rows(text: str) -> list[tuple[Counter[str], Counter[str]]]:
+    """The figures and names in each row of the tables."""
+    return [(figures(row), inline_code(row)) for row in re.findall(r"^\|.*$", text, re.MULTILINE)]
+
+
+def figures(text: str) -> Counter[str]:
+    return Counter(re.findall(r"\d+(?:[.,]\d+)*", text))
+
+
+def inline_code(text: str) -> Counter[str]:
+    return Counter(re.findall(r"`([^`\n]+)`", text.replace("\n", " ")))
+
+
+def test_the_chinese_readme_has_the_same_code_blocks():
+    assert re.findall(r"^```.*?^```", CHINESE, re.DOTALL | re.MULTILINE) == re.findall(
+        r"^```.*?^```", README, re.DOTALL | re.MULTILINE
+    )
+
+
+def test_the_chinese_readme_has_the_same_headings_tables_figures_and_names_section_by_section():
+    assert re.findall(r"^#+ ", CHINESE, re.MULTILINE) == re.findall(r"^#+ ", README, re.MULTILINE)
+    for english, chinese in zip(sections(README), sections(CHINESE), strict=True):
+        heading = english.partition("\n")[0]
+        for counted in (rows, figures, inline_code):
+            assert counted(chinese) == counted(english), f"{counted.__name__} under {heading!r}"
+
+
+def test_the_readmes_link_to_each_other():
+    assert "](README.zh-CN.md)" in README
+    assert "](README.md)" in CHINESE
+
+
+@pytest.mark.parametrize("readme", [README, CHINESE], ids=["en", "zh"])
+def test_links_to_files_lead_somewhere(project_root, readme):
+    headings = {heading.strip().lower().replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", readme, re.MULTILINE)}
+    for target in re.findall(r"\]\((?!https?:)(.*?)\)", readme):
+        assert (target[1:] in headings) if target.startswith("#") else (project_root / target).is_file(), target

@@ -42,9 +42,9 @@ def test_what_is_no_duration_is_refused_with_its_name(value):
 def test_a_number_that_no_time_can_hold_is_refused_in_short_words():
     with pytest.raises(ValueError, match="valid_from=a number too large to print lies outside"):
         in_utc(10**400, "valid_from")
-    for value in (10**400, 1e305):
-        with pytest.raises(ValueError, match="ttl is over 4e"):
-            seconds_of(value, "ttl")
+    with pytest.raises(ValueError, match="ttl is a number too large to count"):
+        seconds_of(10**400, "ttl")
+    assert seconds_of(1e305, "ttl") == 1e305
 
 
 @given(st.datetimes(timezones=st.just(UTC)))

@@ -211,7 +211,7 @@ class TestASecondProcess:
         started = time.monotonic()
         with pytest.raises(MemoryStoreError, match=r"locked by another process.*intact.*server") as raised:
             opened(milvus_lite_uri, timeout=1).count(Where(user_key="u"))
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20
         assert not any(word in str(raised.value).lower() for word in ("delete", "remove", "corrupt"))
         assert not caplog.records
         assert Path(milvus_lite_uri).exists()
@@ -267,7 +267,7 @@ def test_a_server_that_is_not_there_is_an_error_in_time():
         started = time.monotonic()
         with pytest.raises(MemoryStoreError, match=r"127\.0\.0\.1:1 cannot be reached") as raised:
             collection.upsert([row("u", 1)])
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 20
         assert "secret" not in str(raised.value)
 
 

@@ -132,7 +132,7 @@ def test_a_server_that_is_not_there_is_an_error_in_time():
             started = time.monotonic()
             with pytest.raises(MemoryStoreError, match=r"127\.0\.0\.1:9"):
                 memory.recall("tea", scope=ADA, timeout=seconds)
-            assert time.monotonic() - started < seconds + 0.8
+            assert time.monotonic() - started < seconds + 5
 
 
 def test_a_closed_memory_lets_another_process_have_its_database(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.sql import SQLFactStore
 from langchain_tiered_memory.types import MemoryScope
+from support.fact_writers import crash
 
 ADA = MemoryScope(user="ada")
 
@@ -151,19 +152,12 @@ def test_a_url_that_cannot_be_used_is_refused(url):
         SQLFactStore(url)
 
 
-def crash(url, ready):
-    facts = SQLFactStore(url)
-    for n in range(1_000_000):
-        facts.put(ADA, "e", "n", n)
-        ready.send(n)
-
-
 def test_what_was_acknowledged_survives_a_killed_process(url):
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
     child = context.Process(target=crash, args=(url, sending))
     child.start()
-    assert receiving.poll(60)
+    assert receiving.poll(300)
     seen = 0
     while seen < 200:
         seen = receiving.recv()
