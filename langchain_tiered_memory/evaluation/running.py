@@ -188,7 +188,7 @@ class _Asking:
         start = time.perf_counter()
         try:
             outputs = target.ask(inputs)
-        except Exception as error:
+        except Exception as error:  # raised again, with the question that it was
             error.add_note(f"while {target.name} was asked {case.question!r} (case {case.id!r})")
             raise
         outputs.setdefault("seconds", time.perf_counter() - start)

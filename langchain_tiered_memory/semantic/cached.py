@@ -183,12 +183,14 @@ class CachedFactStore(FactStore):
     def _signed_off(  # what is known of a write
         self, belief: Belief, writer: str, user_key: str, key: Key | None, row: Row | None, now: int
     ) -> Steps[None]:
+        announced_before = True
         while True:
             # Asked after the write: who reads in a later generation than this began to after the write, and saw it.
             after = yield from self._generations.believed()
             is_same = after.number == belief.number
             if writer:
-                kept = row if is_same else None
+                # What was written before it was announced may be outdated by now: then it only goes away.
+                kept = row if is_same and announced_before else None
                 try:
                     yield from self._cache.finish(belief.name, belief.run_id, user_key, key, writer, kept, now)
                 except MemoryStoreError as error:
@@ -198,6 +200,7 @@ class CachedFactStore(FactStore):
             if is_same:
                 return
             belief, writer = yield from self._announced(user_key, key)
+            announced_before = False
 
     # --- reading ------------------------------------------------------------------------------------------------------
 

@@ -267,6 +267,26 @@ def test_a_write_that_was_begun_in_an_earlier_generation_is_seen_in_the_later(pa
     assert [value(store) for store in (reader, slow)] == ['"new"'] * 2
 
 
+def test_a_write_of_an_earlier_generation_puts_nothing_over_one_that_was_made_since(pair):
+    slow, cut_off, other = pair(), pair(url="redis://127.0.0.1:1/0"), pair()
+    slow.put(ADA, "e", "a", "old")
+    steps = slow._putting(KEY, slow._change('"slow"', None, None, None, "long", None, None, None))
+    step = next(steps)
+    while not (isinstance(step, Do) and step.method == "put"):
+        step = steps.send(step.run())
+    written = step.run()
+    cut_off.put(ADA, "e", "b", 1)  # turns the cache off
+    give_up = time.monotonic() + 20
+    while other._generations._known is None or not other._generations._known.run_id:
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+        value(other)
+    time.sleep(2 * LEASE)
+    other.put(ADA, "e", "a", "newer")  # acknowledged in the later generation
+    finish(steps, written)
+    assert [value(store) for store in (other, slow, other)] == ["newer"] * 3
+
+
 def test_a_cache_that_is_emptied_or_evicts_costs_nothing_but_time(pair, server):
     store, other = pair(), pair()
     for n in range(30):
