@@ -28,6 +28,14 @@ def answering(text="The ferry leaves at 9:40."):
 
 
 @pytest.fixture(autouse=True)
+def interruptible():
+    """Ctrl-C interrupts, here and in child processes, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
     """Nobody's key is used, whatever is set where the tests run."""
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY"):
