@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -167,7 +168,7 @@ def incomplete(message: BaseMessage) -> BaseMessage:
             {
                 "type": "invalid_tool_call",
                 "name": call["name"],
-                "args": str(call["args"]),
+                "args": json.dumps(call["args"]),
                 "id": call["id"],
                 "error": error,
             }

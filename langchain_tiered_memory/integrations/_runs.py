@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any, Final
@@ -12,13 +11,12 @@ from langchain_core.callbacks.manager import CallbackManagerForChainRun
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.runnables import Runnable
 
+from langchain_tiered_memory.context.remembering import INCOMPLETE, incomplete
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.working.serialization import nearest_class, whole_message
 
 __all__ = ["INCOMPLETE", "NOTHING", "chunk_of_closed_stream", "interrupted", "is_same", "news"]
 
-INCOMPLETE: Final = "incomplete"
-"""The key in `response_metadata` that marks an answer whose stream was closed before its end."""
 _STREAMING: Final = Runnable._transform_stream_with_config.__code__  # noqa: SLF001  # recognised, never called
 _ENDING: Final = CallbackManagerForChainRun.on_chain_end.__code__
 NOTHING: Final = object()
@@ -83,15 +81,4 @@ def interrupted(messages: Sequence[BaseMessage], chunk: Any) -> list[BaseMessage
         answer = answer + chunk if isinstance(answer, AIMessageChunk) else chunk
     if not isinstance(answer, AIMessage):
         return list(messages)
-    whole = whole_message(answer)
-    error = "the stream was closed before the call was complete"
-    cut = [
-        {"type": "invalid_tool_call", "name": call["name"], "args": json.dumps(call["args"]), "id": call["id"]}
-        for call in answer.tool_calls
-    ]
-    update = {
-        "response_metadata": {**whole.response_metadata, INCOMPLETE: True},
-        "tool_calls": [],
-        "invalid_tool_calls": [*({**call, "error": error} for call in cut), *answer.invalid_tool_calls],
-    }
-    return [*before, whole.model_copy(update=update)]
+    return [*before, incomplete(whole_message(answer))]
