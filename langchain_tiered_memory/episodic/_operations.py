@@ -20,6 +20,7 @@ from langchain_tiered_memory.episodic.rows import (
     FIELDS,
     FIELDS_OF_HITS,
     Row,
+    episode_id,
     fields_of,
     part_id,
     row_of_fields,
@@ -28,7 +29,7 @@ from langchain_tiered_memory.episodic.rows import (
 )
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
 
-__all__ = ["Hits", "Operations", "Order"]
+__all__ = ["Hits", "Mention", "Operations", "Order"]
 
 Order: TypeAlias = Literal["number", "created_at"]
 Scored: TypeAlias = tuple[Row, float]
@@ -48,17 +49,35 @@ _SESSION: Final = "Session"
 
 
 @dataclass(frozen=True, slots=True)
+class Mention:
+    """Which episode holds the words that were looked for, and where it stands; what it says is not read.
+
+    Whoever searches by words wants the cosines of these too, and reads the rows with them: once, not twice.
+
+    Attributes:
+        episode: Its id.
+        session_key: As in `Row`.
+        number: As in `Row`.
+    """
+
+    episode: str
+    session_key: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hits:
     """What a search found, best first, without vectors.
 
     Attributes:
         dense: By vector, with the cosine (-1 to 1).
-        lexical: By words, with Milvus' BM25 score (above 0, no upper end). Milvus Lite computes it with the statistics
-            of each of its files, so that scores find candidates well and compare them badly.
+        lexical: By words, each episode once, with Milvus' BM25 score of its best part (above 0, no upper end). Milvus
+            Lite computes it with the statistics of each of its files, so that scores find candidates well and compare
+            them badly.
     """
 
     dense: list[Scored] = field(default_factory=list)
-    lexical: list[Scored] = field(default_factory=list)
+    lexical: list[tuple[Mention, float]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,36 +214,19 @@ class Operations:
         expression = where.expression()
         options = {
             "limit": limit,
-            "output_fields": list(FIELDS_OF_HITS),
             "partition_names": [opened.partition(where.user_key)],
             "consistency_level": _SESSION,
         }
         hits = Hits()
         if query is not None:
             dense = {"data": [query], "anns_field": VECTOR, "filter": f"{expression} and embedded == true"}
-            found = yield from self._ask("search", deadline, **options, **dense)
+            found = yield from self._ask("search", deadline, **options, **dense, output_fields=list(FIELDS_OF_HITS))
             hits.dense.extend((row, max(-1.0, min(1.0, score))) for row, score in _scored(found, where.user_key))
         if terms and terms.strip() and opened.capabilities.bm25:
-            found = yield from self._ask(
-                "search", deadline, data=[terms], anns_field=SPARSE, filter=expression, **options
-            )
-            # Milvus Lite gives the score below 0.
-            words = [(row, abs(score)) for row, score in _scored(found, where.user_key)]
-            hits.lexical.extend((yield from self._lifted(where, words, deadline)))
+            words = {"data": [terms], "anns_field": SPARSE, "filter": expression}
+            found = yield from self._ask("search", deadline, **options, **words, output_fields=list(_WHERE))
+            hits.lexical.extend(_mentioned(found))
         return hits
-
-    def _lifted(self, where: Where, found: Sequence[Scored], deadline: float) -> Steps[Sequence[Scored]]:
-        """Hits by words of later parts, as hits of their episodes' part 0, each once with the best score."""
-        if not any(row.part for row, _ in found):
-            return found
-        known = {row.id: row for row, _ in found if not row.part}
-        wanted = tuple({row.episode for row, _ in found} - known.keys())
-        known |= {row.id: row for row in (yield from self._fetch(where, wanted, deadline, vectors=False, strong=False))}
-        best: dict[str, Scored] = {}
-        for row, score in found:
-            if row.episode in known:
-                best.setdefault(row.episode, (known[row.episode], score))
-        return list(best.values())
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -346,6 +348,20 @@ class Operations:
 
 def _level(*, strong: bool) -> str:
     return _STRONG if strong else _SESSION
+
+
+_WHERE: Final = ("session_key", "number", "part")
+
+
+def _mentioned(found: Any) -> list[tuple[Mention, float]]:  # noqa: ANN401  # pymilvus' own class
+    """Hits by words, of which several may be parts of one episode; the best comes first."""
+    best: dict[str, tuple[Mention, float]] = {}
+    for hit in found[0]:
+        given = hit["entity"]
+        episode = episode_id(str(hit["id"]), int(given["part"]))
+        # Milvus Lite gives the score below 0.
+        best.setdefault(episode, (Mention(episode, given["session_key"], given["number"]), abs(float(hit["distance"]))))
+    return list(best.values())
 
 
 def _scored(found: Any, user_key: str) -> list[Scored]:  # noqa: ANN401  # pymilvus' own class

@@ -19,7 +19,7 @@ from langchain_tiered_memory.episodic._mapping import USER_FIELDS, episode_of, s
 from langchain_tiered_memory.episodic._rounds import clean
 from langchain_tiered_memory.episodic._writing import embed_query
 from langchain_tiered_memory.episodic.analysis import search_text
-from langchain_tiered_memory.episodic.filters import Condition, Where
+from langchain_tiered_memory.episodic.filters import Among, Condition, Where
 from langchain_tiered_memory.episodic.ranking import NEIGHBOURS, POOL, Candidate, Query, Ranked, rank
 from langchain_tiered_memory.episodic.records import EPISODE_KINDS, Episode, checked_entity
 from langchain_tiered_memory.episodic.rows import Row, join_parts, part_id
@@ -28,7 +28,7 @@ from langchain_tiered_memory.events import EpisodesRecalled, RecallDegraded
 from langchain_tiered_memory.types import MemoryScope
 
 if TYPE_CHECKING:
-    from langchain_tiered_memory.episodic.collection import EpisodeCollection, Hits
+    from langchain_tiered_memory.episodic.collection import EpisodeCollection, Hits, Mention
 
 __all__ = ["Filter", "Recall", "document_of", "recall", "where_of"]
 
@@ -192,6 +192,7 @@ class _Found:
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
         self._first: dict[str, Row] = {}
+        self._mentions: dict[str, Mention] = {}
         self._dense: dict[str, float] = {}
         self._lexical: dict[str, float] = {}
 
@@ -200,9 +201,9 @@ class _Found:
         for row, score in hits.dense:
             self._add_row(row)
             self._dense[row.episode] = score
-        for row, score in hits.lexical:
-            self._add_row(row)
-            self._lexical[row.episode] = max(score, self._lexical.get(row.episode, 0.0))
+        for mention, score in hits.lexical:
+            self._mentions[mention.episode] = mention
+            self._lexical[mention.episode] = score
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Take in rows that were read."""
@@ -233,27 +234,26 @@ class _Found:
             for episode, row in self._first.items()
         ]
 
-    def places_around(self, count: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Where the rows are of which too little is known: what only its words found, and neighbours of the best.
+    def unread(self) -> tuple[str, ...]:
+        """The episodes of which only words are known."""
+        return tuple(episode for episode in self._mentions if episode not in self._first)
+
+    def around(self, count: int) -> Among:
+        """The rows to read: what only its words found, and neighbours of the best.
 
         Args:
             count: How many of the best by vector, and how many of the best by words.
         """
-        scored = self._dense or self._lexical  # in a memory of words only there is no cosine to ask for
-        known = {(row.session_key, row.number) for episode, row in self._first.items() if episode in scored}
+        found: dict[str, Row | Mention] = {**self._mentions, **self._first}
+        known = {(one.session_key, one.number) for one in found.values()}
         wanted: dict[str, set[int]] = {}
-
-        def want(row: Row, around: int) -> None:
-            for number in range(max(1, row.number - around), row.number + around + 1):
-                if row.number and (row.session_key, number) not in known:
-                    wanted.setdefault(row.session_key, set()).add(number)
-
-        for row in self._first.values():
-            want(row, 0)
         for scores in (self._dense, self._lexical):
             for episode in islice(scores, count):  # the best come first
-                want(self._first[episode], NEIGHBOURS)
-        return tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items())
+                one = found[episode]
+                for number in range(max(1, one.number - NEIGHBOURS), one.number + NEIGHBOURS + 1):
+                    if one.number and (one.session_key, number) not in known:
+                        wanted.setdefault(one.session_key, set()).add(number)
+        return Among(self.unread(), tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items()))
 
 
 def _thread_of(row: Row) -> str:
@@ -269,17 +269,15 @@ def _thread_of(row: Row) -> str:
 def _look_around(
     collection: EpisodeCollection, found: _Found, vector: list[float] | None, asked: Recall
 ) -> Steps[None]:
-    """Read what stands around the best hits, inside the filter, with its cosines: neighbours are answers too."""
-    places = found.places_around(_neighbourly(asked.k))
-    if not places:
-        return
-    where = replace(asked.where, places=places, part=0)
-    options: dict[str, Any] = {"timeout": asked.seconds_left()}
-    if vector is None:
-        found.add_rows((yield Call(collection, "select", (where,), options)))
-    else:
-        limit = sum(len(numbers) for _, numbers in places)
-        found.add((yield Call(collection, "search", (where,), {**options, "vector": vector, "limit": limit})))
+    """Read what words found, and what stands around the best hits, with its cosines: neighbours are answers too."""
+    among = found.around(_neighbourly(asked.k))
+    where = replace(asked.where, among=among, part=0)
+    if among and vector is not None:
+        options = {"vector": vector, "limit": len(among), "timeout": asked.seconds_left()}
+        found.add((yield Call(collection, "search", (where,), options)))
+        where = replace(where, among=Among(found.unread()))  # what the embedding model knew nothing of has no vector
+    if where.among:
+        found.add_rows((yield Call(collection, "select", (where,), {"timeout": asked.seconds_left()})))
 
 
 def _whole(

@@ -10,12 +10,12 @@ from typing import Any, Final, Self
 from langchain_tiered_memory._driving import adrive, drive
 from langchain_tiered_memory.episodic._clients import Clients
 from langchain_tiered_memory.episodic._managing import Manager
-from langchain_tiered_memory.episodic._operations import Hits, Operations, Order
+from langchain_tiered_memory.episodic._operations import Hits, Mention, Operations, Order
 from langchain_tiered_memory.episodic._schema import Capabilities
 from langchain_tiered_memory.episodic.filters import Where
 from langchain_tiered_memory.episodic.rows import Row
 
-__all__ = ["Capabilities", "EpisodeCollection", "Hits", "Order"]
+__all__ = ["Capabilities", "EpisodeCollection", "Hits", "Mention", "Order"]
 
 _SMALLEST_DIMENSION: Final = 2
 _NAME: Final = re.compile("[A-Za-z_][A-Za-z0-9_]{0,199}")
@@ -109,9 +109,10 @@ class EpisodeCollection:
         limit: int = 100,
         timeout: float | None = None,
     ) -> Hits:
-        """The rows nearest by vector, and those that share words, each at most `limit`, inside a filter.
+        """The rows nearest by vector, and the episodes that share words, each at most `limit`, inside a filter.
 
-        With `where.ids` or `where.places` it scores just these rows: the way to have the cosine of neighbours.
+        With `where.ids` or `where.among` it scores just these rows: the way to have the cosine of neighbours, and of
+        what was found by words.
 
         Args:
             where: The filter; must name a user.

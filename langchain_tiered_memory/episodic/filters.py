@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from langchain_tiered_memory.episodic._escaping import LARGEST_INT, escaped
 from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["Condition", "Operator", "Where", "literal"]
+__all__ = ["Among", "Condition", "Operator", "Where", "literal"]
 
 Operator: TypeAlias = Literal["==", "!=", ">", ">=", "<", "<=", "in", "not in", "contains"]
 
@@ -96,6 +96,30 @@ class Condition:
         return f"(exists {name}) and {compared}" if self.operator == "!=" else compared
 
 
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Rows that are named one by one, by their ids or by where they stand.
+
+    Attributes:
+        ids: Primary keys.
+        places: Session keys, each with numbers.
+    """
+
+    ids: tuple[str, ...] = ()
+    places: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    def __len__(self) -> int:
+        """How many rows that are at most, of one part each."""
+        return len(self.ids) + sum(len(numbers) for _, numbers in self.places)
+
+    def expression(self) -> str:
+        """The filter in Milvus' language."""
+        named = [_one_of("id", self.ids)] if self.ids else []
+        return _any_of(
+            [*named, *(f"(session_key == {literal(key)} and {_one_of('number', at)})" for key, at in self.places)]
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
     """Which rows an operation is about; `None` = this field may be anything.
@@ -110,7 +134,7 @@ class Where:
         episodes: Episode ids; finds all parts.
         kinds: Kinds, such as `("round", "text", "summary")`.
         part: 0 = one row for each episode.
-        places: Session keys, each with numbers: rows at any of these places.
+        among: Rows that are named one by one.
         valid_at: Microseconds: only rows with valid_from <= it < valid_until. `None` includes expired ones.
         superseded: False = only rows that nothing took the place of; True = only the others.
         created_from: Microseconds, inclusive.
@@ -127,7 +151,7 @@ class Where:
     episodes: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     part: int | None = None
-    places: tuple[tuple[str, tuple[int, ...]], ...] | None = None
+    among: Among | None = None
     valid_at: int | None = None
     superseded: bool | None = None
     created_from: int | None = None
@@ -161,8 +185,8 @@ class Where:
                 yield _one_of(name, several)
         if self.part is not None:
             yield f"part == {literal(self.part)}"
-        if self.places is not None:
-            yield _any_of(f"(session_key == {literal(key)} and {_one_of('number', at)})" for key, at in self.places)
+        if self.among is not None:
+            yield self.among.expression()
 
     def _when(self) -> Iterator[str]:
         if self.valid_at is not None:

@@ -20,6 +20,7 @@ __all__ = [
     "LONGEST_ID",
     "LONGEST_METADATA",
     "Row",
+    "episode_id",
     "fields_of",
     "join_parts",
     "part_id",
@@ -107,6 +108,11 @@ FIELDS_OF_HITS: Final = tuple(name for name in FIELDS if name not in {"id", "epi
 def part_id(episode: str, part: int) -> str:
     """The primary key of a part of an episode."""
     return f"{episode}#{part}" if part else episode
+
+
+def episode_id(row_id: str, part: int) -> str:
+    """The episode that a row is a part of."""
+    return row_id.removesuffix(f"#{part}") if part else row_id
 
 
 def split_parts(row: Row) -> list[Row]:
@@ -284,8 +290,7 @@ def _checked_number(row: Row, name: str) -> int:
 
 def row_of_hit(row_id: str, user_key: str, given: Mapping[str, Any]) -> Row:
     """A row from the fields that a search gives."""
-    part = int(given["part"])
-    episode = row_id.removesuffix(part_id("", part)) if part else row_id
+    episode = episode_id(row_id, int(given["part"]))
     return row_of_fields({**given, "id": row_id, "episode": episode, "user_key": user_key})
 
 

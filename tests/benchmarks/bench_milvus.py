@@ -146,7 +146,7 @@ def by_size(uri: str, *, cpu: bool) -> bool:
             reached=figures["write"][-1] <= 20,
         )
         row("  a recall", figures["recall"][-1])
-        row("  of it, the search of 50 by vector and 50 by words", figures["rows"][-1])
+        row("  of it, a search of 50 by vector and 50 by words", figures["rows"][-1])
         row("  a bare search, filtered, of 10", figures["bare"][-1])
     memory.close()
     collection.close()
@@ -224,7 +224,8 @@ def tenants(folder: Path) -> bool:
             scope = scopes[n % USERS]
             terms = "same" if n % 10 == 0 else None
             hits = collection.search(Where.of(scope), vector=vectors[n % len(vectors)], terms=terms, limit=5)
-            foreign += sum(one.user != scope.user for one, _ in (*hits.dense, *hits.lexical))
+            foreign += sum(one.user != scope.user for one, _ in hits.dense)
+            foreign += sum(one.episode.partition("-")[0] != str(n % USERS) for one, _ in hits.lexical)
             if len(hits.dense) != 5:
                 foreign += 1
         met = row("foreign or missing records", foreign, "0", reached=foreign == 0)

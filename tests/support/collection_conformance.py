@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from langchain_tiered_memory._times import FOREVER
-from langchain_tiered_memory.episodic.filters import Condition, Where
+from langchain_tiered_memory.episodic.filters import Among, Condition, Where
 from langchain_tiered_memory.episodic.rows import LONGEST_CONTENT, Row, join_parts, part_id, split_parts
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.types import MemoryScope
@@ -156,9 +156,11 @@ class CollectionConformance:
         assert found(session_key="s2", kinds=("round",)) == ["4", "5"]
         assert found(kinds=("round", "cursor"), part=0) == ["1", "2", "3", "4", "5", "6"]
         assert found(entity='the "tea" \\ shop') == ["6"]
-        assert found(places=(("s1", (1, 4)), ("s2", (4, 5, 9)))) == ["1", "4", "5"]
+        among = Among(places=(("s1", (1, 4)), ("s2", (4, 5, 9))))
+        assert found(among=among) == ["1", "4", "5"]
+        assert found(among=replace(among, ids=(row(user, 2).id,))) == ["1", "2", "4", "5"]
         assert found(ids=(rows[0].id, rows[2].id, f"{other[:12]}-3")) == ["1", "3"]
-        assert found(ids=()) == found(kinds=()) == found(places=()) == []
+        assert found(ids=()) == found(kinds=()) == found(among=Among()) == []
 
     @pytest.mark.parametrize(
         ("condition", "expected"),
@@ -202,7 +204,9 @@ class CollectionConformance:
             )
         for n, scope in enumerate(scopes):
             hits = collection.search(Where.of(scope), vector=[1] * DIMENSION, terms="round", limit=1_000)
-            assert {one.user for one, _ in (*hits.dense, *hits.lexical)} == {HOSTILE[n]}
+            assert {one.user for one, _ in hits.dense} == {HOSTILE[n]}
+            own = {f"{tenant[:8]}{n}-{k}" for k in range(3)}
+            assert {one.episode for one, _ in hits.lexical} == (own if collection.capabilities().bm25 else set())
             assert collection.count(Where.of(scope, entity=HOSTILE[n][:99])) == 3
         assert collection.delete(Where.of(scopes[2])) == 3
         assert [collection.count(Where.of(scope)) for scope in scopes] == [

@@ -46,21 +46,23 @@ class TestMilvusLite(CollectionConformance):
         await call(collection, "upsert", [*rows, row(user, 9, terms="")])
         hits = await call(collection, "search", Where(user_key=user), terms="green tea")
         assert hits.dense == []
-        assert ids([hits.lexical[0][0]]) == ["2"]
+        best, score = hits.lexical[0]
+        assert (best.number, best.session_key) == (2, row(user, 2).session_key)
+        assert best.episode == row(user, 2).id
         assert len(hits.lexical) == 8
-        assert hits.lexical[0][1] > hits.lexical[1][1] > 0
+        assert score > hits.lexical[1][1] > 0
         assert (await call(collection, "search", Where(user_key=user), terms=" ")).lexical == []
 
-    def test_words_beyond_one_row_are_found_in_part_0_and_only_while_it_is_valid(self, collection, user):  # noqa: F811
+    def test_words_beyond_one_row_are_found_once_and_only_while_they_are_valid(self, collection, user):  # noqa: F811
         terms = " ".join(f"word{n}" for n in range(LONGEST_CONTENT // 5))
         parts = split_parts(row(user, 1, content="x" * LONGEST_CONTENT * 2, terms=terms, valid_until=10))
         collection.upsert(parts)
         last = terms.rpartition(" ")[2]
         for word in ("word0", last):
             [(found, _)] = collection.search(Where(user_key=user, valid_at=9), terms=word).lexical
-            assert (found.id, found.part) == (parts[0].id, 0)
+            assert found.episode == parts[0].id
         [(found, score)] = collection.search(Where(user_key=user), terms=f"word0 {last}").lexical
-        assert (found.part, score > 0) == (0, True)
+        assert (found.episode, score > 0) == (parts[0].id, True)
         assert collection.search(Where(user_key=user, valid_at=10), terms=last).lexical == []
 
     def test_what_it_can_do_is_said(self, collection):
@@ -152,7 +154,8 @@ def test_words_only_needs_no_vectors(milvus_lite_uri):
     with EpisodeCollection(milvus_lite_uri) as collection:
         assert collection.described() == (None, None)
         collection.upsert([replace(row("u", n), vector=None) for n in range(3)])
-        assert ids([one for one, _ in collection.search(Where(user_key="u"), terms="1").lexical]) == ["1"]
+        [(found, _)] = collection.search(Where(user_key="u"), terms="1").lexical
+        assert found.episode == row("u", 1).id
         with pytest.raises(ValueError, match="no vectors"):
             collection.search(Where(user_key="u"), vector=[1, 2])
         with pytest.raises(ValueError, match="has a vector"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langchain_tiered_memory.episodic.filters import Condition, Where, literal
+from langchain_tiered_memory.episodic.filters import Among, Condition, Where, literal
 from langchain_tiered_memory.types import MemoryScope
 
 ANY_TEXT = st.text(st.characters(), max_size=40)  # lone surrogates and control characters too
@@ -106,7 +106,7 @@ def test_every_field_of_a_filter_is_used():
         "episodes": ("e", "f"),
         "kinds": ("round",),
         "part": 0,
-        "places": (("s", (1,)), ("", (2, 3))),
+        "among": Among(("e1",), (("s", (1,)), ("", (2, 3)))),
         "valid_at": 5,
         "superseded": False,
         "created_from": 1,
@@ -119,14 +119,14 @@ def test_every_field_of_a_filter_is_used():
     assert given_values.keys() == {field.name for field in fields(Where)}
     assert Where(**given_values).expression() == (
         'user_key == "u" and session_key == "s" and entity == "tea" and id in ["i"] and episode in ["e", "f"] and '
-        'kind == "round" and part == 0 and ((session_key == "s" and number == 1) or (session_key == "" and number in '
-        '[2, 3])) and valid_from <= 5 and valid_until > 5 and superseded_by == "" and created_at >= 1 and created_at < '
-        '2 and number >= 3 and number <= 4 and metadata["a"] == 1'
+        'kind == "round" and part == 0 and (id == "e1" or (session_key == "s" and number == 1) or '
+        '(session_key == "" and number in [2, 3])) and valid_from <= 5 and valid_until > 5 and superseded_by == "" and '
+        'created_at >= 1 and created_at < 2 and number >= 3 and number <= 4 and metadata["a"] == 1'
     )
 
 
 def test_nothing_is_in_an_empty_list():
-    for empty in (Where(user_key="u", ids=()), Where(user_key="u", kinds=()), Where(user_key="u", places=())):
+    for empty in (Where(user_key="u", ids=()), Where(user_key="u", kinds=()), Where(user_key="u", among=Among())):
         assert empty.expression() == 'user_key == "u" and id in []'
     assert Condition("a", "in", []).expression() == "id in []"
 

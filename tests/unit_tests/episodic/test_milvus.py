@@ -185,6 +185,20 @@ def test_without_a_model_words_find_what_they_can_and_that_is_said_once(lite, ca
     ]
 
 
+def test_what_the_model_knows_nothing_of_is_found_by_its_words(lite):
+    class Ignorant(WordEmbeddings):
+        def _vector(self, text):
+            return [0.0] * 32 if "kombucha" in text else super()._vector(text)
+
+    with EpisodicMemory(lite, Ignorant(), collection="ignorant") as memory:
+        ada = somebody()
+        memory.remember(rounds(20), scope=ada)
+        memory.remember("kombucha brews for nine days", scope=ada)
+        found = memory.recall("How long does it brew?", scope=ada, explain=True)
+        (brewing,) = [one for one in found if one.page_content.startswith("kombucha")]
+        assert brewing.metadata["explain"]["lexical"] > 0
+
+
 def test_what_stands_around_a_hit_is_found_with_it_in_its_session_and_filter(lite):
     topics = ("anchor", "bread", "candle", "dragon", "engine", "forest", "garden", "harbour", "island", "jungle")
     with EpisodicMemory(lite, collection="words") as memory:
