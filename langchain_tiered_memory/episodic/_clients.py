@@ -74,13 +74,12 @@ class Clients:
         self._uri = uri
         self._token = token
         self._timeout = timeout
-        self._guard = threading.Lock()
+        self._guard = threading.Condition()
         self._forget()
 
     def _forget(self) -> None:
         self._process = os.getpid()
-        self._client: Any = None
-        self._lite: LiteDatabase | None = None
+        self._sync: _SyncClient | None = None
         self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClient] = WeakKeyDictionary()
 
     # --- calls --------------------------------------------------------------------------------------------------------
@@ -92,17 +91,24 @@ class Clients:
             RefusedError: It failed.
             MemoryStoreError: The embedded database cannot be opened.
         """
-        client = self._connected(seconds)
-        try:
-            with _told_once():
-                return self._called(client, method, arguments, seconds)
-        except _failures() as error:
-            raise self._refused(method, error) from error
+        with self._in_use(seconds) as one, _told_once():
+            try:
+                return one.call(method, arguments, seconds)
+            except _failures() as error:
+                raise self._refused(method, error) from error
 
-    def _called(self, client: Any, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # as above
-        if self._lite is not None:
-            return self._lite.call(client, method, {**arguments, "timeout": _LITE_SECONDS})
-        return getattr(client, method)(**arguments, timeout=seconds)
+    @contextmanager
+    def _in_use(self, seconds: float) -> Iterator[_SyncClient]:
+        """The sync client, which is not closed meanwhile."""
+        with self._guard:
+            one = self._connected(seconds)
+            one.calls += 1
+        try:
+            yield one
+        finally:
+            with self._guard:
+                one.calls -= 1
+                self._guard.notify_all()
 
     async def acall(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # as above
         """`call`, awaited."""
@@ -121,26 +127,27 @@ class Clients:
         except _failures() as error:
             raise self._refused(method, error) from error
 
-    def _connected(self, seconds: float) -> Any:  # noqa: ANN401  # a MilvusClient
-        with self._guard:
-            if self._client is not None and self._process == os.getpid():
-                return self._client
-            if self._process != os.getpid():
-                if self._lite is not None:
-                    self._lite.check_process()
-                self._forget()
-            if self.is_lite and self._lite is None:
-                self._lite = lite_database(self._uri, seconds)
-            uri = self._uri if self._lite is None else self._lite.uri
-            options: dict[str, Any] = {"timeout": min(seconds, self._timeout), "dedicated": True}
-            if self._lite is not None:
-                options["grpc_options"] = _NO_PINGS
-            try:
-                with _told_once():
-                    self._client = _pymilvus().MilvusClient(uri=uri, token=self._token or "", **options)
-            except _failures() as error:
-                raise self._refused(_CONNECT, error) from error
-            return self._client
+    def _connected(self, seconds: float) -> _SyncClient:
+        if self._sync is not None and self._process == os.getpid():
+            return self._sync
+        if self._process != os.getpid():
+            if self._sync is not None and self._sync.lite is not None:
+                self._sync.lite.check_process()
+            self._forget()
+        lite = lite_database(self._uri, seconds) if self.is_lite else None
+        options: dict[str, Any] = {"timeout": min(seconds, self._timeout), "dedicated": True}
+        if lite is not None:
+            options["grpc_options"] = _NO_PINGS
+        uri = self._uri if lite is None else lite.uri
+        try:
+            with _told_once():
+                client = _pymilvus().MilvusClient(uri=uri, token=self._token or "", **options)
+        except _failures() as error:
+            if lite is not None:
+                lite.release()
+            raise self._refused(_CONNECT, error) from error
+        self._sync = _SyncClient(client, lite)
+        return self._sync
 
     def _refused(self, method: str, error: Exception) -> RefusedError:
         code = getattr(error, "code", None)
@@ -159,14 +166,15 @@ class Clients:
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the sync client. Async ones close with their event loops; the next call opens what it needs."""
+        """Close the sync client, when its calls are over. Async ones close with their event loops.
+
+        The next call opens what it needs.
+        """
         with self._guard:
-            client, self._client = self._client, None
-            lite, self._lite = self._lite, None
-            if client is not None and self._process == os.getpid():
-                client.close()
-            if lite is not None:
-                lite.release()
+            one, self._sync = self._sync, None
+            if one is not None and self._process == os.getpid():
+                self._guard.wait_for(lambda: one.calls == 0)
+                one.close()
 
     async def aclose(self) -> None:
         """Close the sync client and that of this event loop."""
@@ -181,6 +189,27 @@ _GONE: Final = frozenset((100, 101))
 """Milvus' codes for a collection that is not there, and for one that is not loaded."""
 _LONGEST_REASON: Final = 500
 _UNREACHABLE: Final = re.compile(r"unavailable|connect|retry timeout|retry run out|deadline exceeded", re.IGNORECASE)
+
+
+class _SyncClient:
+    """The sync client, and the embedded database that it speaks to, if it is one."""
+
+    def __init__(self, client: Any, lite: LiteDatabase | None) -> None:  # noqa: ANN401  # a MilvusClient
+        self.client = client
+        self.lite = lite
+        self.calls = 0
+
+    def call(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # any call of pymilvus
+        """Call a method of the client."""
+        if self.lite is not None:
+            return self.lite.call(self.client, method, {**arguments, "timeout": _LITE_SECONDS})
+        return getattr(self.client, method)(**arguments, timeout=seconds)
+
+    def close(self) -> None:
+        """Close it, and let go of the database."""
+        self.client.close()
+        if self.lite is not None:
+            self.lite.release()
 
 
 class _LoopClient:

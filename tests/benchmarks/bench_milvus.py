@@ -106,7 +106,7 @@ def by_size(uri: str, *, cpu: bool) -> bool:
     memory = EpisodicMemory(uri, embeddings=model)
     collection = EpisodeCollection(uri, dimension=model.dimension, model=model_name_of(model), timeout=120)
     collection.capabilities()
-    raw = collection._clients._connected(60)
+    raw = collection._clients._connected(60).client
     figures: dict[str, list[float]] = {"write": [], "recall": [], "rows": [], "bare": []}
     size = 0
     for wanted in SIZES:

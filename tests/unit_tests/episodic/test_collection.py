@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -283,7 +284,7 @@ def test_a_collection_that_another_object_dropped_or_released_is_opened_again(mi
     with opened(milvus_lite_uri) as first, opened(milvus_lite_uri) as second:
         first.upsert([row("u", 1)])
         assert second.count(Where(user_key="u")) == 1
-        client = first._clients._connected(5)
+        client = first._clients._connected(5).client
         client.release_collection("episodes")
         assert first.count(Where(user_key="u")) == 1
         second.drop()
@@ -315,7 +316,7 @@ class TestReplacing:
     @pytest.mark.parametrize("survives", ["both", "new"])
     def test_is_finished_by_the_next_open_when_it_was_killed_on_the_way(self, milvus_lite_uri, survives):
         old, new = self.copied(milvus_lite_uri)
-        client = old._clients._connected(5)
+        client = old._clients._connected(5).client
         client.rename_collection("episodes_reindex", "episodes_next")
         if survives == "new":
             client.drop_collection("episodes")
@@ -375,3 +376,22 @@ def test_objects_of_one_collection_share_what_was_written_lately():
     uri = uuid4().hex
     assert recent_ids(uri, "episodes") is recent_ids(uri, "episodes")
     assert recent_ids(uri, "episodes") is not recent_ids(uri, "others")
+
+
+def test_closing_waits_for_calls_of_other_threads(milvus_lite_uri):
+    with EpisodeCollection(milvus_lite_uri, dimension=DIMENSION, model=MODEL) as collection:
+        collection.upsert([row("u", n) for n in range(200)])
+        done = threading.Event()
+
+        def search():
+            found = 0
+            while not done.is_set():
+                found += len(collection.search(Where(user_key="u"), vector=[1] * DIMENSION, limit=5).dense)
+            return found
+
+        with ThreadPoolExecutor(3) as pool:
+            searching = [pool.submit(search) for _ in range(3)]
+            for _ in range(20):
+                collection.close()
+            done.set()
+            assert all(one.result() for one in searching)
