@@ -18,6 +18,7 @@ from langchain_tiered_memory.episodic._schema import (
     partition_of,
     schema_of,
 )
+from langchain_tiered_memory.episodic.analysis import ANALYSIS
 from langchain_tiered_memory.errors import MemoryStoreError
 
 __all__ = ["Manager", "Opened"]
@@ -94,6 +95,12 @@ class Manager:
             found = Opened(capabilities_of(described, version, lite=self._clients.is_lite), making)
             self._complete(found, deadline)
             self._opened = found
+        if making.analysis != ANALYSIS:
+            msg = (
+                f"the search terms in {self.name!r} were made by rules of version {making.analysis}, questions go by "
+                f"version {ANALYSIS}: words may be missed until you reindex() its episodes"
+            )
+            warnings.warn(msg, UserWarning, stacklevel=2)
         if not found.capabilities.bm25:
             msg = (
                 f"Milvus at {self._clients.name} ({version}) holds no index of words for {self.name!r}: episodes are "

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.episodic._escaping import escaped, plain
+from langchain_tiered_memory.episodic.analysis import ANALYSIS
 from langchain_tiered_memory.episodic.rows import LONGEST_ENTITY, LONGEST_ID
 from langchain_tiered_memory.errors import MemoryStoreError
 
@@ -30,6 +31,7 @@ __all__ = [
 VECTOR: Final = "vector"
 SPARSE: Final = "words"
 _LAYOUT: Final = 1
+_FIRST_ANALYSIS: Final = "1"  # which was not written down yet
 _PROPERTY: Final = "tiered_memory"
 _LONGEST_VARCHAR: Final = 65_535
 _PARTITIONS_LITE: Final = 16
@@ -65,12 +67,14 @@ class Making:
         dimension: Of its vectors; `None` for words only.
         partitions: In how many partitions the users are spread.
         layout: The version of the schema.
+        analysis: The version of the rules by which texts became search terms.
     """
 
     model: str | None
     dimension: int | None
     partitions: int
     layout: int = _LAYOUT
+    analysis: str = ANALYSIS
 
     @classmethod
     def new(cls, model: str | None, dimension: int | None, *, lite: bool) -> Making:
@@ -101,7 +105,8 @@ def making_of(name: str, described: Mapping[str, Any]) -> Making:
     try:
         given = json.loads(text)
         model = None if given["model"] is None else plain(given["model"])
-        making = Making(model, given["dimension"], int(given["partitions"]), int(given["layout"]))
+        analysis = str(given.get("analysis", _FIRST_ANALYSIS))
+        making = Making(model, given["dimension"], int(given["partitions"]), int(given["layout"]), analysis)
     except (ValueError, KeyError, TypeError) as error:
         msg = f"the collection {name!r} holds something else than episodes: give another name (collection=...)"
         raise MemoryStoreError(msg) from error

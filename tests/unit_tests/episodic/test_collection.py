@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from langchain_tiered_memory.episodic import _managing
 from langchain_tiered_memory.episodic._recent import recent_ids
 from langchain_tiered_memory.episodic._schema import knows_bm25
 from langchain_tiered_memory.episodic.collection import EpisodeCollection
@@ -149,6 +150,18 @@ def test_another_model_is_refused_with_a_way_out(milvus_lite_uri, other):
         with pytest.raises(MemoryStoreError, match=r"'compass' \(8 dimensions\).*reindex"):
             second.count(Where(user_key="u"))
         assert second.described() == (MODEL, DIMENSION)
+
+
+def test_terms_of_other_rules_are_warned_about(milvus_lite_uri, monkeypatch):
+    with opened(milvus_lite_uri) as first:
+        first.upsert([row("u", 1)])
+        first.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert first.count(Where(user_key="u")) == 1
+    monkeypatch.setattr(_managing, "ANALYSIS", "2")
+    with opened(milvus_lite_uri) as second, pytest.warns(UserWarning, match=r"version 1,.*version 2.*reindex\(\)"):
+        assert second.count(Where(user_key="u")) == 1
 
 
 def test_words_only_needs_no_vectors(milvus_lite_uri):
