@@ -11,7 +11,7 @@ from langchain_tiered_memory._optional import import_optional
 
 __all__ = ["main"]
 
-_USAGE_ERROR = 2
+_FAILED, _USAGE_ERROR = 1, 2
 
 
 def main() -> None:
@@ -25,5 +25,19 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows "?", not a traceback
     warnings.formatwarning = lambda message, *_, **__: f"tiered-memory: warning: {message}\n"
-    logging.basicConfig(level=logging.WARNING, format="tiered-memory: warning: %(message)s")
-    commands.app(prog_name="tiered-memory")
+    handler = logging.StreamHandler()
+    handler.setFormatter(_OneLine())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    try:
+        commands.app(prog_name="tiered-memory")
+    except OSError as error:  # stdout is full, or the like
+        sys.stderr.write(f"tiered-memory: {error}\n")
+        sys.exit(_FAILED)
+
+
+class _OneLine(logging.Formatter):
+    """Leaves out the traceback that a library logs beside its warning: the command says itself what it could not do."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The warning in one line."""
+        return f"tiered-memory: warning: {' '.join(record.getMessage().split())}"

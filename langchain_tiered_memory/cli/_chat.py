@@ -70,7 +70,7 @@ def chat_command(
         "procedures": None if system is None else ProceduralMemory(system=system),
     }
     with place.opened(vectors=True, new=True, **settings) as memory:
-        scope = place.scope(session or memory.new_session())
+        scope = place.scope(memory.new_session() if session is None else session)
         chat = Chat(memory=memory, model=found, scope=scope, seen=seen)
         chat.greet(model)
         chat.run()

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory.cli._places import BAD_INPUT, FAILED, stop
+from langchain_tiered_memory.cli._publishing import check_outputs, publish
 from langchain_tiered_memory.cli._targets import baselines, default_target, targets_in
-from langchain_tiered_memory.display._evaluation import evaluation_renderable
+from langchain_tiered_memory.display import evaluation_renderable, readable
 from langchain_tiered_memory.errors import TieredMemoryError
 from langchain_tiered_memory.evaluation import (
     DatasetError,
     EvaluationFailed,
     EvaluationReport,
     MemoryDataset,
+    default_metrics,
     evaluate,
     load_dataset,
 )
 from langchain_tiered_memory.evaluation.loaders import FORMATS, DatasetFormat
 from langchain_tiered_memory.evaluation.results import limits_of
-from langchain_tiered_memory.messages.transcript import write_text
 
 if TYPE_CHECKING:
     import typer
@@ -35,8 +35,9 @@ else:  # through the one door for extras, which names the extra that is missing
 
 __all__ = ["eval_command"]
 
-_FAILED, _BAD_INPUT = 1, 2
 _SYNTHETIC: Final = "synthetic"
+_LOCAL: Final = "local"
+_KEY: Final = "weighted"
 
 
 def eval_command(  # noqa: PLR0913  # the options of a command
@@ -55,10 +56,10 @@ def eval_command(  # noqa: PLR0913  # the options of a command
     ] = None,
     embeddings: Annotated[
         str, typer.Option(metavar="local|none|MODULE:NAME", help="By what episodes are found beside their words.")
-    ] = "local",
+    ] = _LOCAL,
     key: Annotated[
         str, typer.Option(metavar="weighted|user|whole", help="By which of a round's messages it is found.")
-    ] = "weighted",
+    ] = _KEY,
     tell: Annotated[
         bool, typer.Option(help="Tell it the data set first, in a collection of its own; --no-tell if it knows it.")
     ] = True,
@@ -95,24 +96,50 @@ def eval_command(  # noqa: PLR0913  # the options of a command
 ) -> None:
     """Evaluate a memory: what it recalls of what it should, and of what it should not. No model is called."""
     with _one_line_errors(), ExitStack() as stack:
+        check_outputs(json_out, html_out)
+        _check_choice(target, uri=uri, embeddings=embeddings, key=key, tell=tell, compare=compare)
         ks = _numbers(k)
-        limits = None if fail_under is None else _limits(fail_under)
         found = _dataset(dataset, read_as, events, seed)
         if category:
             found = _of_categories(found, category)
         if limit is not None:
             found = found.sample(limit, seed=seed)
+        limits = None if fail_under is None else _limits(fail_under, found, ks, max_tokens)
         if target is not None:
-            targets = targets_in(target, found, stack, tell=tell)
+            with _errors_of_targets():
+                targets = targets_in(target, found, stack, tell=tell)
         else:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tiered-memory-"))
             targets = default_target(uri or f"{folder}/memory.db", embeddings, key, found, stack, tell=tell)
         if compare:
             targets |= baselines(targets, embeddings)
-        report = evaluate(targets, found, k=ks, max_tokens=max_tokens, tell=tell, workers=workers, results=results)
-        _publish(report, json_out, html_out)
+        with _errors_of_targets():
+            report = evaluate(targets, found, k=ks, max_tokens=max_tokens, tell=tell, workers=workers, results=results)
+        if not tell and not any(case.returned for one in report.targets for case in one.cases):
+            stop("nothing came back: the memory does not know the data set; leave out --no-tell", FAILED)
+        publish(
+            json_out,
+            html_out,
+            table=lambda: Console().print(evaluation_renderable(report)),
+            page=report.to_html,
+            figures=report.to_dict,
+        )
         if limits is not None:
             _check(report, limits)
+
+
+def _check_choice(
+    target: Path | None, *, uri: str | None, embeddings: str, key: str, tell: bool, compare: bool
+) -> None:
+    """Refuse options of which one would be left out without a word."""
+    if target is not None:
+        others = {"--uri": uri is not None, "--key": key != _KEY, "--embeddings": embeddings != _LOCAL and not compare}
+        if given := [name for name, is_given in others.items() if is_given]:
+            msg = f"{target} says what to evaluate: write into it what {', '.join(given)} says"
+            raise typer.BadParameter(msg, param_hint="--target")
+    elif uri is None and not tell:
+        msg = "a new memory knows nothing: say with --uri or --target which one knows the data set"
+        raise typer.BadParameter(msg, param_hint="--no-tell")
 
 
 def _dataset(given: str, read_as: str | None, events: int, seed: int) -> MemoryDataset:
@@ -144,39 +171,24 @@ def _numbers(text: str) -> list[int]:
     return numbers
 
 
-def _limits(text: str) -> dict[str, float]:
+def _limits(text: str, dataset: MemoryDataset, ks: list[int], max_tokens: int | None) -> dict[str, float]:
+    """Limits, each of a metric that will be measured: nobody should wait for an evaluation to learn of a misprint."""
+    measured = EvaluationReport(dataset, default_metrics(sorted(ks), max_tokens=max_tokens), (), max(ks))
     try:
-        return limits_of(text)
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--fail-under") from error
+        limits = limits_of(text)
+        for name in limits:
+            measured.metric(name)
+    except (KeyError, ValueError) as error:
+        raise typer.BadParameter(str(error.args[0]), param_hint="--fail-under") from error
+    return limits
 
 
 def _check(report: EvaluationReport, limits: dict[str, float]) -> None:
     try:
         report.check(limits)
-    except KeyError as error:
-        raise typer.BadParameter(str(error.args[0]), param_hint="--fail-under") from error
     except EvaluationFailed as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(_FAILED) from error
-
-
-def _publish(report: EvaluationReport, json_out: str | None, html_out: str | None) -> None:
-    if html_out is not None:
-        page = report.to_html()
-        if html_out == "-":
-            sys.stdout.write(page)
-            return
-        write_text(html_out, page)
-    if json_out is not None:
-        text = json.dumps(report.to_dict(), ensure_ascii=False, indent=2) + "\n"
-        if json_out == "-":
-            sys.stdout.write(text)
-            return
-        write_text(json_out, text)
-    Console().print(evaluation_renderable(report))
-    for written in filter(None, (html_out, json_out)):
-        typer.echo(f"wrote {written}")
+        typer.echo(readable(str(error)), err=True)
+        raise typer.Exit(FAILED) from error
 
 
 @contextmanager
@@ -185,13 +197,20 @@ def _one_line_errors() -> Iterator[None]:
     try:
         yield
     except DatasetError as error:
-        _stop(error, _BAD_INPUT)
+        stop(str(error), BAD_INPUT)
     except TieredMemoryError as error:
-        _stop(error, _FAILED)
+        stop(str(error), FAILED)
     except ImportError as error:  # an extra that is missing, or a module that the configuration names
-        _stop(error, _BAD_INPUT)
+        stop(str(error), BAD_INPUT)
 
 
-def _stop(error: Any, status: int) -> NoReturn:  # noqa: ANN401  # an error
-    typer.echo(f"tiered-memory: {' '.join(str(error).split())}", err=True)
-    raise typer.Exit(status)
+@contextmanager
+def _errors_of_targets() -> Iterator[None]:
+    """Turn whatever a target of the user's own raises into one line, with the question that it was asked."""
+    try:
+        yield
+    except (TieredMemoryError, ImportError):
+        raise
+    except Exception as error:  # noqa: BLE001  # each target fails in its own way
+        notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+        stop(f"{type(error).__name__}: {error}{notes}", FAILED)

@@ -36,6 +36,8 @@ def chat_model(name: str, base_url: str | None) -> Any:  # noqa: ANN401  # a cha
         name: The provider and the model; with `base_url`, a model alone is one that the server there has.
         base_url: Where it is served.
     """
+    if not name.strip():
+        stop(f"--model {name!r} names no model: write it as provider:model, {_LOCAL}", BAD_INPUT)
     provider, colon, _ = name.partition(":")
     settings: dict[str, Any] = {}
     if base_url is not None:

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn, get_type_hints
 
 from langchain_core.embeddings import Embeddings
+from pydantic import ValidationError
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.cli._targets import _embeddings as embeddings_named
+from langchain_tiered_memory.cli._targets import embeddings_named
 from langchain_tiered_memory.display import readable
 from langchain_tiered_memory.errors import TieredMemoryError
 from langchain_tiered_memory.memory import TieredMemory
@@ -130,6 +131,8 @@ class Place:
         whole = None not in (self.log, self.episodes, self.facts)
         if self.cache is not None and self.facts is None:
             stop("--cache stands in front of facts on a server: give --facts too", BAD_INPUT)
+        if not whole and self.path.exists() and not self.path.is_dir():
+            stop(f"{self.path} is no folder: give --path one, which holds or will hold the memory", BAD_INPUT)
         if not new and not whole and not any((self.path / name).exists() for name in _FILES):
             stop(f"there is no memory in {self.path}: begin one with `tiered-memory chat`, or give --path", BAD_INPUT)
         if vectors and self.embeddings == "local":  # before anything is written, and not at the first question
@@ -199,9 +202,17 @@ def one_line_errors() -> Iterator[None]:
     except TieredMemoryError as error:  # a wrong call (2) is a ValueError too; the others may succeed another time
         stop(str(error), BAD_INPUT if isinstance(error, ValueError) else FAILED)
     except (ImportError, ValueError) as error:  # an extra that is missing, an id or an address that is none
-        stop(str(error), BAD_INPUT)
+        stop(_said(error), BAD_INPUT)
+    except BrokenPipeError:  # nobody reads on, as after `| head`, and there is nobody to tell
+        raise
     except OSError as error:
         stop(str(error), FAILED)
+
+
+def _said(error: ImportError | ValueError) -> str:
+    """What an error says; of one that pydantic has wrapped, what was raised inside."""
+    inside = error.errors() if isinstance(error, ValidationError) else []
+    return "; ".join(str(one["msg"]).removeprefix("Value error, ") for one in inside) or str(error)
 
 
 def stop(message: str, status: int) -> NoReturn:
@@ -216,6 +227,6 @@ def moment_of(text: str | None, option: str) -> datetime | None:
         return None
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
-        stop(f"{option} {text} is no time: write such as 2026-05-13 or 2026-05-13T09:40Z", BAD_INPUT)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (OverflowError, ValueError):
+        return stop(f"{option} {text} is no time: write such as 2026-05-13 or 2026-05-13T09:40Z", BAD_INPUT)

@@ -28,7 +28,7 @@ from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.evaluation import DatasetError, EpisodicTarget, MemoryDataset, RetrieverTarget
 from langchain_tiered_memory.evaluation.targets import as_target
 
-__all__ = ["baselines", "default_target", "targets_in"]
+__all__ = ["baselines", "default_target", "embeddings_named", "targets_in"]
 
 _OWN_COLLECTION: Final = "evaluation"
 """Where a data set is told, so that nobody's own episodes are among it, nor it among theirs."""
@@ -68,7 +68,7 @@ def baselines(targets: Mapping[str, Any], embeddings: str) -> dict[str, Any]:
     first = next(iter(targets.values()))
     if isinstance(first, EpisodicTarget):
         found[_OFF] = first.without_validity()
-    model = _embeddings(_LOCAL if embeddings == _NONE else embeddings)
+    model = embeddings_named(_LOCAL if embeddings == _NONE else embeddings)
     if model is not None:
         from langchain_core.vectorstores import InMemoryVectorStore  # noqa: PLC0415  # imports numpy
 
@@ -122,6 +122,9 @@ def _target(
     if "uri" not in settings:
         msg = f'{path}: {name!r} says neither uri = "..." nor object = "module:name"; write one of them'
         raise DatasetError(msg)
+    if not isinstance(settings["uri"], str):
+        msg = f"{path}: {name!r} has uri = {settings['uri']!r}; write a path or an address in quotes"
+        raise DatasetError(msg)
     if "://" not in settings["uri"]:
         settings["uri"] = str(path.parent / settings["uri"])
     try:
@@ -134,9 +137,12 @@ def _target(
 def _episodic(settings: dict[str, Any], dataset: MemoryDataset, stack: ExitStack, *, tell: bool) -> EpisodicTarget:
     milvus = import_optional("langchain_tiered_memory.episodic.milvus", needed_by="an episodic memory")
     validity = settings.pop("validity", True)
+    if not isinstance(validity, bool):
+        msg = f"validity = {validity!r}: write true or false"
+        raise TypeError(msg)
     if tell:
         settings.setdefault("collection", _OWN_COLLECTION)
-    model = _embeddings(settings.pop("embeddings", _LOCAL))
+    model = embeddings_named(settings.pop("embeddings", _LOCAL))
     memory = milvus.EpisodicMemory(
         settings.pop("uri"), model, **{"clock": lambda: dataset.now} if tell else {}, **settings
     )
@@ -144,7 +150,12 @@ def _episodic(settings: dict[str, Any], dataset: MemoryDataset, stack: ExitStack
     return EpisodicTarget(memory, name="memory", validity=validity)
 
 
-def _embeddings(name: str) -> Embeddings | None:
+def embeddings_named(name: str) -> Embeddings | None:
+    """The embedding model of a name: `local`, `none`, or `module:name` of a LangChain model or what makes one.
+
+    Raises:
+        ImportError: There is no such model, or an extra is missing.
+    """
     if name == _NONE:
         return None
     if name == _LOCAL:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.cli._chat import chat_command
 from langchain_tiered_memory.cli._evaluation import eval_command
 from langchain_tiered_memory.cli._memory_commands import add_memory_commands
+from langchain_tiered_memory.cli._places import BAD_INPUT, FAILED, stop
+from langchain_tiered_memory.cli._publishing import check_outputs, publish
 from langchain_tiered_memory.cli._summaries import EXTRACTIVE, summary_memory
 from langchain_tiered_memory.display import compaction_renderable, counted, replay_page, replay_renderable, visible
 from langchain_tiered_memory.errors import TieredMemoryError, TranscriptError
@@ -25,7 +26,6 @@ from langchain_tiered_memory.messages.transcript import (
     TranscriptFormat,
     parse_transcript,
     read_transcript,
-    write_text,
 )
 from langchain_tiered_memory.messages.units import Provider, validate_messages
 
@@ -38,7 +38,6 @@ else:  # through the one door for extras, which names the extra that is missing
 
 __all__ = ["app"]
 
-_FAILED, _BAD_INPUT = 1, 2
 _ESTIMATE = "estimate"
 _LONG = 200  # model calls from which a replay takes long enough for a progress bar
 
@@ -147,6 +146,7 @@ def replay_command(
     is not valid, or a compaction failed.
     """
     with _one_line_errors():
+        check_outputs(json_out, html_out)
         found = _read(transcript, conversation, read_as)
         counter = _counter(model)
         tools = found.metadata.get("tools")
@@ -174,7 +174,7 @@ def replay_command(
             )
         _publish(report, found, json_out, html_out)
     if report.fault_count or report.over_budget or report.failures:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(FAILED)
 
 
 @app.command(epilog="Example: tiered-memory count chat.json --model gpt-4o")
@@ -212,12 +212,12 @@ def validate(
     rules = None if provider is Rules.every else cast("Provider", provider.value)
     faults = validate_messages(found.messages, rules)
     for fault in faults:
-        named = f" (id {fault.message_id})" if fault.message_id else ""
-        typer.echo(f"message {fault.index}{named}: {fault.code}: {fault.detail}")
+        named = f" (id {visible(fault.message_id)})" if fault.message_id else ""
+        typer.echo(f"message {fault.index}{named}: {fault.code}: {visible(fault.detail)}")
     how_many = counted(len(faults), "fault") if faults else "no faults"
     typer.echo(f"{how_many} in {counted(len(found), 'message')} of the format {found.format}")
     if faults:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(FAILED)
 
 
 app.command("eval", epilog="Example: tiered-memory eval synthetic --compare --fail-under recall=0.8,contamination=0.1")(
@@ -235,14 +235,9 @@ def _one_line_errors() -> Iterator[None]:
     try:
         yield
     except TranscriptError as error:
-        _stop(error, _BAD_INPUT)
+        stop(str(error), BAD_INPUT)
     except TieredMemoryError as error:
-        _stop(error, _FAILED)
-
-
-def _stop(error: Exception | str, status: int) -> None:
-    typer.echo(f"tiered-memory: {' '.join(str(error).split())}", err=True)
-    raise typer.Exit(status)
+        stop(str(error), FAILED)
 
 
 def _read(path: str, conversation: str | None, read_as: Format) -> Transcript:
@@ -282,23 +277,18 @@ def _progress(calls: int, *, slow: bool) -> Iterator[Any]:
 def _publish(report: ReplayReport, found: Transcript, json_out: str | None, html_out: str | None) -> None:
     name = "stdin" if found.source == "<stdin>" else found.source
     title = visible(f"{name}: {found.title or found.id}" if found.title or found.id else name)
-    if html_out is not None:
-        page = replay_page(report, title=title)
-        if html_out == "-":
-            sys.stdout.write(page)
-            return
-        write_text(html_out, page)
-    if json_out is not None:
-        figures = {"transcript": name, "format": found.format, "conversation": found.id, **report.to_dict()}
-        text = json.dumps(figures, ensure_ascii=False, indent=2) + "\n"
-        if json_out == "-":
-            sys.stdout.write(text)
-            return
-        write_text(json_out, text)
-    console = Console()
-    for call, compaction in report.compactions:
-        where = f"before call {call.number:,}, round {call.round:,}"
-        console.print(compaction_renderable(compaction, title=where))
-    console.print(replay_renderable(report, title=title))
-    for written in filter(None, (html_out, json_out)):
-        typer.echo(f"wrote {written}")
+
+    def table() -> None:
+        console = Console()
+        for call, compaction in report.compactions:
+            where = f"before call {call.number:,}, round {call.round:,}"
+            console.print(compaction_renderable(compaction, title=where))
+        console.print(replay_renderable(report, title=title))
+
+    publish(
+        json_out,
+        html_out,
+        table=table,
+        page=lambda: replay_page(report, title=title),
+        figures=lambda: {"transcript": name, "format": found.format, "conversation": found.id, **report.to_dict()},
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.display._figures import counted, duration
+from langchain_tiered_memory.display._figures import counted, duration, visible
 from langchain_tiered_memory.evaluation._shown import figure_of, measured
 from langchain_tiered_memory.evaluation.results import EvaluationReport
 
@@ -25,9 +25,9 @@ def evaluation_text(report: EvaluationReport, *, title: str | None = None) -> st
         report: What was measured.
         title: What it is called; the data set's name if not given.
     """
-    names = [one.name[:_WIDEST] for one in report.targets]
+    names = [visible(one.name)[:_WIDEST] for one in report.targets]
     widths = [max(len(name), 9) + 2 for name in names]
-    lines = [title or report.dataset.name, _subtitle(report), ""]
+    lines = [visible(title or report.dataset.name), _subtitle(report), ""]
     lines.append(f"{'metric':<26}" + "".join(f"{name:>{width}}" for name, width in zip(names, widths, strict=True)))
     for metric, cells in _rows(report):
         lines.append(f"{metric:<26}" + "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)))
@@ -53,10 +53,10 @@ def evaluation_renderable(report: EvaluationReport, *, title: str | None = None)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", no_wrap=True)
     for one in report.targets:
-        table.add_column(Text(one.name), justify="right")
+        table.add_column(Text(visible(one.name)), justify="right")
     for metric, cells in _rows(report):
         table.add_row(Text(metric), *map(Text, cells))
-    heading = Text(title or report.dataset.name, style="bold")
+    heading = Text(visible(title or report.dataset.name), style="bold")
     notes = [Text(note, style="dim") for note in _notes(report)]
     return Group(heading, Text(_subtitle(report)), table, *notes)
 
@@ -68,7 +68,7 @@ def _subtitle(report: EvaluationReport) -> str:
 
 def _rows(report: EvaluationReport) -> list[tuple[str, list[str]]]:
     return [
-        (metric.key, [figure_of(metric, report.score(metric.key, one.name)) for one in report.targets])
+        (visible(metric.key), [figure_of(metric, report.score(metric.key, one.name)) for one in report.targets])
         for metric in measured(report)
     ]
 
@@ -76,8 +76,9 @@ def _rows(report: EvaluationReport) -> list[tuple[str, list[str]]]:
 def _notes(report: EvaluationReport) -> list[str]:
     notes = []
     for one in report.targets:
+        name = visible(one.name)
         if one.tell_seconds:
-            notes.append(f"{one.name}: told everything in {duration(one.tell_seconds)}")
+            notes.append(f"{name}: told everything in {duration(one.tell_seconds)}")
         if one.resumed:
-            notes.append(f"{one.name}: {counted(one.resumed, 'answer')} from an earlier run")
+            notes.append(f"{name}: {counted(one.resumed, 'answer')} from an earlier run")
     return notes

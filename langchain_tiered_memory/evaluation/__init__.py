@@ -53,7 +53,7 @@ from langchain_tiered_memory.evaluation.results import (
     Shortfall,
     TargetResult,
 )
-from langchain_tiered_memory.evaluation.running import evaluate
+from langchain_tiered_memory.evaluation.running import aevaluate, evaluate
 from langchain_tiered_memory.evaluation.targets import (
     CallableTarget,
     EpisodicTarget,
@@ -89,6 +89,7 @@ __all__ = [
     "TieredTarget",
     "Trimmer",
     "TurnedClock",
+    "aevaluate",
     "as_of_accuracy",
     "constraint_retention",
     "contamination",

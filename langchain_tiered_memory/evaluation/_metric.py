@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Evaluator", "Metric", "Values", "expected_ids", "percentile_of", "returned_ids"]
+__all__ = ["Evaluator", "Metric", "Values", "checked_number", "expected_ids", "percentile_of", "returned_ids"]
 
 Values: TypeAlias = Mapping[str, Any]
 Evaluator: TypeAlias = Callable[..., Any]
@@ -62,3 +62,15 @@ def returned_ids(outputs: Values, k: int | None = None) -> list[str]:
 
 def expected_ids(reference: Values) -> set[str]:
     return set(reference.get("expected") or ())
+
+
+def checked_number(number: int, name: str, of: str) -> int:
+    """A whole number from 1 up.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        msg = f"{name}={number!r} is no number of {of}: give a whole number from 1 up"
+        raise ValueError(msg)
+    return number

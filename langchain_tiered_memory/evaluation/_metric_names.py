@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -33,6 +35,8 @@ from langchain_tiered_memory.types import TokenCounter
 
 __all__ = ["default_metrics", "metric_of"]
 
+_NAMES: Final = ("inputs", "outputs", "reference_outputs")
+"""What LangSmith calls an evaluator's parameters."""
 _PERCENTILES: Final = (50, 95, 99)
 _PLAIN: Final[Mapping[str, Callable[[], Metric]]] = {
     "precision": precision_at,
@@ -83,13 +87,37 @@ def _own(evaluator: Any) -> Metric:  # noqa: ANN401  # callers without type chec
         msg = f"{evaluator!r} is no metric: pass a name, a Metric, or a function (inputs, outputs, reference_outputs)"
         raise ValueError(msg)  # noqa: TRY004  # one error for all that is no metric
     key = str(getattr(evaluator, "__name__", type(evaluator).__name__))
+    named = _named(evaluator)
 
-    def measure(inputs: Values, outputs: Values, reference: Values) -> float | None:
-        found = evaluator(inputs, outputs, reference)
+    def measure(*given: Values) -> float | None:
+        values = dict(zip(_NAMES, given, strict=True))
+        found = evaluator(*given) if named is None else evaluator(**{name: values[name] for name in named})
         score = found.get("score") if isinstance(found, Mapping) else getattr(found, "score", found)
-        return None if score is None else float(score)
+        if score is None:
+            return None
+        try:
+            number = float(score)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            msg = f"the metric {key} gave {score!r:.200}: give a number, a bool, or None where it has nothing to say"
+            raise ValueError(msg)
+        return number
 
     return Metric(key, measure, (evaluator.__doc__ or "").strip().partition("\n")[0], kind="number")
+
+
+def _named(evaluator: Callable[..., Any]) -> list[str] | None:
+    """Which of LangSmith's names an evaluator takes; `None` for one that takes all three by their places."""
+    try:
+        parameters = inspect.signature(evaluator).parameters
+    except (TypeError, ValueError):  # of a builtin
+        return None
+    varying = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    every = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    named = [name for name in _NAMES if every or name in parameters]
+    needed = {name for name, one in parameters.items() if one.default is one.empty and one.kind not in varying}
+    return named if named and needed <= set(named) else None
 
 
 def default_metrics(

@@ -11,11 +11,12 @@ from langchain_tiered_memory.evaluation._charts import COLOURS, bars_svg, radar_
 from langchain_tiered_memory.evaluation._shown import figure_of, measured
 from langchain_tiered_memory.evaluation.results import CaseResult, EvaluationReport, TargetResult
 
-__all__ = ["evaluation_page"]
+__all__ = ["evaluation_page", "evaluation_table"]
 
 _WORST: Final = 50
 """Cases shown of each target; the JSON holds all."""
 
+_BEST: Final = ' style="font-weight:700"'
 _STYLE = """
 :root { color-scheme: light dark; --ground: #fbfbfa; --card: #ffffff; --ink: #1c2024; --quiet: #60686f; --rule: #e2e4e6;
   --bad: #c2352b; --c0: #1f66c9; --c1: #c26a12; --c2: #12806a; --c3: #7c3aed; --c4: #b3246e; --c5: #5d6b1a; }
@@ -38,7 +39,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--rule); }
 th { color: var(--quiet); font-weight: 600; } tbody tr:last-child > * { border-bottom: 0; }
 th:first-child, .text { text-align: left; } td.text { min-width: 12rem; overflow-wrap: anywhere; vertical-align: top; }
-.best { font-weight: 700; } .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; }
+.key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; }
 $colours
 """
 
@@ -95,10 +96,7 @@ def evaluation_page(report: EvaluationReport, *, title: str | None = None) -> st
     return _PAGE.substitute(
         title=escape(title or dataset.name),
         style=Template(_STYLE).substitute(colours=colours),
-        subtitle=escape(
-            f"{len(dataset.cases):,} questions over {len(dataset.records):,} records, {report.k} records asked for, "
-            f"data set {dataset.digest}"
-        ),
+        subtitle=escape(_subtitle(report)),
         heads="".join(_head(number, one) for number, one in enumerate(report.targets)),
         figures="\n".join(_figures(report)),
         legend=legend,
@@ -106,6 +104,28 @@ def evaluation_page(report: EvaluationReport, *, title: str | None = None) -> st
         radar=f"<figure><figcaption>Further out is better; {legend}</figcaption>\n{radar}\n</figure>" if radar else "",
         categories=_categories(report),
         cases="\n".join(part for one in report.targets for part in _worst(report, one)),
+    )
+
+
+def evaluation_table(report: EvaluationReport) -> str:
+    """Write the figures as an HTML element, without a style of its own; every text in it is escaped.
+
+    Args:
+        report: What was measured.
+    """
+    heads = "".join(f"<th>{escape(one.name)}</th>" for one in report.targets)
+    return (
+        f"<p><b>{escape(report.dataset.name)}</b><br>{escape(_subtitle(report))}</p>"
+        f"<table><thead><tr><th>metric</th>{heads}<th>cases</th><th>what it says</th></tr></thead>"
+        f"<tbody>{''.join(_figures(report))}</tbody></table>"
+    )
+
+
+def _subtitle(report: EvaluationReport) -> str:
+    dataset = report.dataset
+    return (
+        f"{len(dataset.cases):,} questions over {len(dataset.records):,} records, {report.k} records asked for, "
+        f"data set {dataset.digest}"
     )
 
 
@@ -123,7 +143,7 @@ def _figures(report: EvaluationReport) -> Iterator[str]:
         known = [score for score in scores if score is not None]
         best = (min if metric.lower_is_better else max)(known)
         cells = "".join(
-            f"<td{' class=best' if score == best and len(known) > 1 else ''}>{escape(figure_of(metric, score))}</td>"
+            f"<td{_BEST if score == best and len(known) > 1 else ''}>{escape(figure_of(metric, score))}</td>"
             for score in scores
         )
         said = max(report.said(metric.key, one.name) for one in report.targets)

@@ -63,7 +63,7 @@ class MemoryRecord:
             if not isinstance(value, str) or not value:
                 msg = f"a record needs {name}, a text that is not empty, got {value!r}"
                 raise ValueError(msg)
-        if self.role not in {"user", "assistant"}:
+        if self.role not in ("user", "assistant"):
             msg = f"role={self.role!r} of record {self.id!r} is not known: use 'user' or 'assistant'"
             raise ValueError(msg)
         object.__setattr__(self, "at", in_utc(self.at, "at"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from langchain_tiered_memory.evaluation._metric import Metric, Values, expected_ids
+from langchain_tiered_memory.evaluation._metric import Metric, Values, checked_number, expected_ids
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.types import TokenCounter
 
@@ -38,6 +38,7 @@ def context_recall(max_tokens: int, counter: TokenCounter | None = None) -> Metr
         max_tokens: The budget.
         counter: Counts tokens; an `EstimatingCounter` if not given.
     """
+    checked_number(max_tokens, "max_tokens", "tokens")
     counting = counter or EstimatingCounter()
 
     def measure(_: Values, outputs: Values, reference: Values) -> float | None:
@@ -98,7 +99,13 @@ def latency(percentile: float) -> Metric:
 
     Args:
         percentile: Which, above 0 and at most 100.
+
+    Raises:
+        ValueError: It is none.
     """
+    if not 0 < percentile <= 100:  # noqa: PLR2004  # per cent
+        msg = f"percentile={percentile!r}: give a number above 0 and at most 100"
+        raise ValueError(msg)
 
     def measure(_: Values, outputs: Values, __: Values) -> float | None:
         seconds: float | None = outputs.get("seconds")

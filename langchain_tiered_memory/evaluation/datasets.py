@@ -47,7 +47,7 @@ class MemoryDataset:
         records: All records of all cases by their ids; follows from the cases.
 
     Raises:
-        DatasetError: Ids are not unique, or a case names a record that nobody was told of.
+        DatasetError: Ids are not unique.
     """
 
     name: str
@@ -59,10 +59,10 @@ class MemoryDataset:
     records: Mapping[str, MemoryRecord] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Gather the records, and check that everything named is there."""
+        """Gather the records, and check that ids are unique."""
         object.__setattr__(self, "cases", tuple(self.cases))
         object.__setattr__(self, "now", in_utc(self.now, "now"))
-        if self.unit not in {"message", "round"}:
+        if self.unit not in ("message", "round"):
             msg = f"unit={self.unit!r} is not known: use 'message' or 'round'"
             raise DatasetError(msg)
         object.__setattr__(self, "records", _gathered(self.histories()))
@@ -86,8 +86,7 @@ class MemoryDataset:
         for history in _without_repeats(self.histories()):
             group: list[MemoryRecord] = []
             for record in history:
-                starts = self.unit == "message" or record.role == "user" or record.scope != group[-1].scope
-                if group and starts:
+                if group and (self.unit == "message" or record.role == "user" or record.scope != group[-1].scope):
                     yield tuple(group)
                     group = []
                 group.append(record)
@@ -108,7 +107,13 @@ class MemoryDataset:
         Args:
             count: How many; all where there are no more.
             seed: Chooses which.
+
+        Raises:
+            ValueError: It is no number.
         """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            msg = f"count={count!r} is no number of questions: give a whole number from 0 up"
+            raise ValueError(msg)
         if count >= len(self.cases):
             return self
         chosen = random.Random(seed).sample(range(len(self.cases)), count)  # noqa: S311  # a choice, not a secret

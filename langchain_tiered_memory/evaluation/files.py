@@ -12,10 +12,14 @@ A case is asked of the messages of its history. A case written by hand may hold 
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from datetime import datetime
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -26,15 +30,17 @@ from langchain_tiered_memory.evaluation.datasets import DatasetError, MemoryData
 from langchain_tiered_memory.messages.transcript import write_text
 from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["lines_of", "load", "save"]
+__all__ = ["bytes_of", "lines_of", "load", "reading", "save"]
 
 _VERSION: Final = 1
 _SCOPE: Final = ("user", "tenant", "session")
 _TIMES: Final = frozenset(("at", "valid_until", "as_of", "now"))
+_TEXTS: Final = frozenset(("speaker", "supersedes", "lasting", "entity", "attribute", "category", "answer"))
 _LISTS: Final = frozenset(("expected", "stale", "forbidden", "irrelevant", "constraints"))
 _HEAD: Final = frozenset(("version", "name", "now", "unit", "empty_recall"))
 _RECORD: Final = frozenset(one.name for one in fields(MemoryRecord)) - {"scope"} | set(_SCOPE)
 _CASE: Final = frozenset(one.name for one in fields(MemoryCase)) - {"scope"} | set(_SCOPE)
+_GZIP: Final = b"\x1f\x8b"
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -93,18 +99,34 @@ def load(kind: type[MemoryDataset], path: str | Path) -> MemoryDataset:
         DatasetError: The file cannot be read; names the line and the repair.
     """
     reader = _Reader(str(path))
+    with reading(path):
+        for number, line in enumerate(TextIOWrapper(BytesIO(bytes_of(path)), encoding="utf-8-sig"), start=1):
+            if line.strip():
+                reader.take(number, line)
+    return reader.dataset(kind)
+
+
+def bytes_of(path: str | Path) -> bytes:
+    """What a file holds, unpacked where it was packed with gzip."""
+    data = Path(path).read_bytes()
+    return gzip.decompress(data) if data.startswith(_GZIP) else data
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """Name the file that cannot be read, and why.
+
+    Raises:
+        DatasetError: It cannot.
+    """
     try:
-        with Path(path).open(encoding="utf-8-sig") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    reader.take(number, line)
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror or error}; check the path and its permissions"
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        msg = f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}; check the path and its permissions"
         raise DatasetError(msg) from error
     except UnicodeDecodeError as error:
         msg = f"{path}: not UTF-8 (byte {error.start:,}); save it as UTF-8"
         raise DatasetError(msg) from error
-    return reader.dataset(kind)
 
 
 class _Reader:
@@ -114,9 +136,11 @@ class _Reader:
         self._path = path
         self._line = 0
         self._head: dict[str, Any] = {}
+        self._head_line = 0
         self._histories: dict[str, list[MemoryRecord]] = {}
         self._cases: list[tuple[int, dict[str, Any], str | None]] = []
-        self._record_lines: dict[str, int] = {}
+        self._told: dict[str, tuple[int, MemoryRecord]] = {}
+        self._places: set[tuple[str | int, str]] = set()
 
     def take(self, number: int, line: str) -> None:
         """Read one line."""
@@ -125,6 +149,8 @@ class _Reader:
             found = json.loads(line)
         except json.JSONDecodeError as error:
             self._fail(f"no JSON: {error.msg} at column {error.colno}", "write one JSON object on each line")
+        except (RecursionError, ValueError) as error:  # brackets in brackets, or a number of thousands of digits
+            self._fail(f"no JSON that can be read: {error}", "write one JSON object on each line")
         kinds = ("dataset", "message", "case")
         named = [kind for kind in kinds if isinstance(found, dict) and isinstance(found.get(kind), dict)]
         if len(named) != 1:
@@ -135,16 +161,26 @@ class _Reader:
         if history is not None and not isinstance(history, str):
             self._fail(f"history is {history!r}", "name it with a text")
         if named[0] == "dataset":
-            self._known(body, _HEAD)
-            if body.get("version", _VERSION) != _VERSION:
-                self._fail(f"version {body['version']!r} is not known", f"write version {_VERSION}")
-            self._head = body
+            self._take_head(body)
         elif named[0] == "message":
-            record = self._record(body)
+            record = self._record(body, history or "")
             self._histories.setdefault(history or "", []).append(record)
         else:
             self._known(body, _CASE)
             self._cases.append((number, body, history))
+
+    def _take_head(self, body: dict[str, Any]) -> None:
+        self._known(body, _HEAD)
+        if self._head_line:
+            self._fail(f"line {self._head_line} is one of the data set too", "write one, the first of the file")
+        if not isinstance(body.get("name", ""), str):
+            self._fail(f"name is {body['name']!r}", "write a text")
+        empty = body.get("empty_recall")
+        if empty is not None and (isinstance(empty, bool) or not isinstance(empty, int | float)):
+            self._fail(f"empty_recall is {empty!r}", "write a number, or leave it out")
+        if body.get("version", _VERSION) != _VERSION:
+            self._fail(f"version {body['version']!r} is not known", f"write version {_VERSION}")
+        self._head, self._head_line = body, self._line
 
     def dataset(self, kind: type[MemoryDataset]) -> MemoryDataset:
         """All of it as a data set."""
@@ -154,6 +190,7 @@ class _Reader:
         histories = {name: tuple(records) for name, records in self._histories.items()}
         cases = []
         used: set[str] = set()
+        lines: dict[str, int] = {}
         for number, body, history in self._cases:
             self._line = number
             name = history or ""
@@ -162,9 +199,11 @@ class _Reader:
                 self._fail(f"no message belongs to the history {history!r}", f"there are {known}")
             used.add(name)
             cases.append(self._case(body, histories.get(name, ())))
+            if (first := lines.setdefault(cases[-1].id, number)) != number:
+                self._fail(f"the case {cases[-1].id!r} stands in line {first} too", "give each case its own id")
         times = [record.at for records in histories.values() for record in records]
         times += [record.at for case in cases for record in case.messages]
-        self._line = 1
+        self._line = self._head_line or 1
         now = self._moment(self._head, "now") if "now" in self._head else None
         if now is None:
             if not times:
@@ -183,14 +222,16 @@ class _Reader:
             msg = f"{self._path}: {error}"
             raise DatasetError(msg) from error
 
-    def _record(self, body: dict[str, Any]) -> MemoryRecord:
+    def _record(self, body: dict[str, Any], history: str | int) -> MemoryRecord:
+        """One message; a message may stand in several histories, if it is the same in each."""
         self._known(body, _RECORD)
         if "at" not in body:
             self._fail("the message has no time", 'write "at", such as "2026-05-01T09:00:00+00:00"')
         record: MemoryRecord = self._made(MemoryRecord, body)
-        first = self._record_lines.setdefault(record.id, self._line)
-        if first != self._line:
+        first, known = self._told.setdefault(record.id, (self._line, record))
+        if known != record or (history, record.id) in self._places:
             self._fail(f"the id {record.id!r} stands in line {first} too", "give each message its own id")
+        self._places.add((history, record.id))
         return record
 
     def _case(self, body: dict[str, Any], history: tuple[MemoryRecord, ...]) -> MemoryCase:
@@ -199,7 +240,7 @@ class _Reader:
             if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
                 self._fail("messages is no list of objects", 'write [{"id": ..., "text": ..., "at": ...}]')
             owner: dict[str, Any] = {name: body[name] for name in _SCOPE if name in body}
-            history = tuple(self._record({**owner, **one}) for one in given)
+            history = tuple(self._record({**owner, **one}, self._line) for one in given)
         case: MemoryCase = self._made(MemoryCase, {**body, "messages": history})
         return case
 
@@ -207,10 +248,16 @@ class _Reader:
         try:
             parts = {name: value for name, value in body.items() if name not in _SCOPE}
             parts |= {name: self._moment(body, name) for name in _TIMES & body.keys()}
-            if set(_SCOPE) & body.keys():
-                parts["scope"] = MemoryScope(
-                    body.get("user") or "user", body.get("tenant") or "default", body.get("session")
-                )
+            owner = {name: body[name] for name in _SCOPE if body.get(name) is not None}
+            if owner:
+                parts["scope"] = MemoryScope(**{"user": "user", **owner})
+            for name in _TEXTS & parts.keys():
+                if parts[name] is None:
+                    del parts[name]
+                elif not isinstance(parts[name], str):
+                    self._fail(f"{name} is {parts[name]!r}", "write a text")
+            if not isinstance(parts.get("updated", True), bool):
+                self._fail(f"updated is {parts['updated']!r}", "write true or false, or leave it out")
             for name in _LISTS & parts.keys():
                 if not isinstance(parts[name], list):
                     self._fail(f"{name} is {parts[name]!r}", "write a list of texts")

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory.evaluation._metric import checked_number
 from langchain_tiered_memory.evaluation._topics import LIFETIMES, Lasting
 from langchain_tiered_memory.evaluation.cases import MemoryRecord
 from langchain_tiered_memory.evaluation.synthetic import LANGUAGES, NOW
@@ -176,13 +177,14 @@ class ForgettingCurve:
     def to_text(self) -> str:
         """A table: a class in each row, an age in each column, and the fit beside them."""
         heads = [f"{age:g} d" for age in self.ages]
-        lines = [f"{self.name:<14}" + "".join(f"{head:>8}" for head in heads) + "   strength   error"]
+        width = max(14, len(self.name) + 2)
+        lines = [f"{self.name:<{width}}" + "".join(f"{head:>8}" for head in heads) + "   strength   error"]
         for one in self.fit():
             cells = "".join(f"{self.recall(one.lasting, age):>8.2f}" for age in self.ages)
             strength = "never" if math.isinf(one.strength) else f"{one.strength:.1f} d"
-            lines.append(f"{one.lasting:<14}{cells}{strength:>11}{one.error:>8.2f}")
+            lines.append(f"{one.lasting:<{width}}{cells}{strength:>11}{one.error:>8.2f}")
         people = "".join(f"{ebbinghaus(age):>8.2f}" for age in self.ages)
-        return "\n".join([*lines, f"{'people, 1885':<14}{people}"])
+        return "\n".join([*lines, f"{'people, 1885':<{width}}{people}"])
 
 
 def ebbinghaus(days: float) -> float:
@@ -228,9 +230,11 @@ def forgetting_curve(
         ValueError: An age or a number is none.
     """
     ordered = sorted(set(map(float, ages)))
-    if not ordered or ordered[0] <= 0 or facts < 1:
-        msg = f"ages={ages!r}, facts={facts!r}: give days above 0, and one fact at least"
+    if not ordered or not all(0 < age <= _MOST_DAYS for age in ordered):
+        msg = f"ages={ages!r}: give days above 0 and up to {_MOST_DAYS:,.0f}"
         raise ValueError(msg)
+    checked_number(facts, "facts", "facts")
+    checked_number(k, "k", "records")
     if language not in LANGUAGES:
         msg = f"language={language!r} is not known: use {' or '.join(map(repr, LANGUAGES))}"
         raise ValueError(msg)

@@ -11,7 +11,6 @@ Labels that point nowhere stay as they are, and count as missed, as in their aut
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from langchain_tiered_memory.evaluation.cases import MemoryCase, MemoryRecord
 from langchain_tiered_memory.evaluation.datasets import DatasetError, MemoryDataset
+from langchain_tiered_memory.evaluation.files import bytes_of, reading
 from langchain_tiered_memory.types import MemoryScope
 
 __all__ = ["FORMATS", "DatasetFormat", "load_beam", "load_dataset", "load_locomo", "load_longmemeval"]
@@ -28,7 +28,6 @@ __all__ = ["FORMATS", "DatasetFormat", "load_beam", "load_dataset", "load_locomo
 DatasetFormat: TypeAlias = Literal["jsonl", "locomo", "longmemeval", "beam"]
 FORMATS: Final[tuple[DatasetFormat, ...]] = ("jsonl", "locomo", "longmemeval", "beam")
 
-_GZIP: Final = b"\x1f\x8b"
 _SESSION: Final = re.compile(r"session_(\d+)")
 _BEAM_MARK: Final = re.compile(r"\s*->->[\s\d,]*$")
 _LOCOMO_KINDS: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
@@ -59,7 +58,8 @@ def load_dataset(path: str | Path, format: DatasetFormat | None = None) -> Memor
 
 
 def _format_of(path: str | Path) -> DatasetFormat:
-    data = _bytes(path).lstrip(b"\xef\xbb\xbf \t\r\n")
+    with reading(path):
+        data = bytes_of(path).lstrip(b"\xef\xbb\xbf \t\r\n")
     if data.startswith(b"{"):
         return "jsonl"
     items = _items(path)
@@ -99,6 +99,9 @@ def load_locomo(path: str | Path, *, corrections: str | Path | None = None) -> M
             history = tuple(_locomo_records(name, sample["conversation"]))
             for index, asked in enumerate(sample["qa"]):
                 evidence = corrected.get(f"locomo_{number}_qa{index}", asked["evidence"])
+                if not isinstance(evidence, list):
+                    msg = f"evidence of question {index} is {evidence!r} and no list"
+                    raise TypeError(msg)
                 cases.append(
                     MemoryCase(
                         id=f"{name}/qa{index}",
@@ -259,27 +262,27 @@ def _dataset(path: str | Path, name: str, cases: list[MemoryCase], **settings: A
     if not cases:
         msg = f"{path}: there is no question in it; pass the file as it was published"
         raise DatasetError(msg)
-    now = max(record.at for case in cases for record in case.messages[-1:])
-    return MemoryDataset(name=name, cases=tuple(cases), now=now, **settings)
-
-
-def _bytes(path: str | Path) -> bytes:
+    ends = [record.at for case in cases for record in case.messages[-1:]]
+    if not ends:
+        msg = f"{path}: there is no message in it; pass the file as it was published"
+        raise DatasetError(msg)
     try:
-        data = Path(path).read_bytes()
-        return gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (OSError, EOFError) as error:
-        msg = f"{path}: cannot be read: {error}; check the path and its permissions"
+        return MemoryDataset(name=name, cases=tuple(cases), now=max(ends), **settings)
+    except DatasetError as error:
+        msg = f"{path}: {error}"
         raise DatasetError(msg) from error
 
 
 def _items(path: str | Path) -> list[dict[str, Any]]:
+    with reading(path):
+        text = bytes_of(path).decode("utf-8-sig")
     try:
-        found = json.loads(_bytes(path).decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        msg = f"{path}: not UTF-8 (byte {error.start:,}); save it as UTF-8"
-        raise DatasetError(msg) from error
+        found = json.loads(text)
     except json.JSONDecodeError as error:
         msg = f"{path}, line {error.lineno}: no JSON: {error.msg}; repair or fetch the file again"
+        raise DatasetError(msg) from error
+    except (RecursionError, ValueError) as error:  # brackets in brackets, or a number of thousands of digits
+        msg = f"{path}: no JSON that can be read: {error}; repair or fetch the file again"
         raise DatasetError(msg) from error
     if not isinstance(found, list) or not found or not all(isinstance(one, dict) for one in found):
         msg = f"{path}: no list of objects, which every published format is; pass the file as it was published"

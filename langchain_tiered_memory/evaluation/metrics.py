@@ -28,8 +28,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from langchain_tiered_memory.evaluation._metric import Metric, Values, expected_ids, returned_ids
-from langchain_tiered_memory.evaluation.cases import Fault
+from langchain_tiered_memory.evaluation._metric import Metric, Values, checked_number, expected_ids, returned_ids
+from langchain_tiered_memory.evaluation.cases import FAULTS, Fault
 
 __all__ = [
     "as_of_accuracy",
@@ -55,6 +55,7 @@ def recall_at(k: int) -> Metric:
     |expected ∩ first k| / |expected|, from 0 to 1; with nothing expected the data set's `empty_recall`, or none.
     Source: as LoCoMo (Maharana et al., ACL 2024, arXiv 2402.17753) computes it for each question.
     """
+    checked_number(k, "k", "records")
 
     def measure(_: Values, outputs: Values, reference: Values) -> float | None:
         expected = expected_ids(reference)
@@ -75,6 +76,8 @@ def precision_at(k: int | None = None) -> Metric:
     |expected ∩ first k| / k, from 0 to 1; without k |expected ∩ returned| / |returned|, 0 for nothing returned. None
     where nothing is expected. Source: Manning, Raghavan, Schütze, Introduction to Information Retrieval (2008), ch. 8.
     """
+    if k is not None:
+        checked_number(k, "k", "records")
 
     def measure(_: Values, outputs: Values, reference: Values) -> float | None:
         expected = expected_ids(reference)
@@ -112,6 +115,7 @@ def ndcg_at(k: int) -> Metric:
     front; from 0 to 1. None where nothing is expected. Source: Järvelin and Kekäläinen, Cumulated gain-based evaluation
     of IR techniques, ACM TOIS 20 (2002), with relevance 0 or 1.
     """
+    checked_number(k, "k", "records")
 
     def measure(_: Values, outputs: Values, reference: Values) -> float | None:
         expected = expected_ids(reference)
@@ -141,7 +145,13 @@ def contamination(fault: Fault | None = None) -> Metric:
             after the moment that is asked about), `"superseded"` (a record took its place, and the memory was told),
             `"expired"` (its `valid_until` has passed), `"stale"` (its text is out of date, by label), or `"irrelevant"`
             (by label). `None` counts each of them.
+
+    Raises:
+        ValueError: There is no such fault.
     """
+    if fault is not None and fault not in FAULTS:
+        msg = f"fault={fault!r} is not known: use one of {', '.join(FAULTS)}, or None for all"
+        raise ValueError(msg)
 
     def measure(_: Values, outputs: Values, reference: Values) -> float | None:
         found = returned_ids(outputs)
@@ -187,6 +197,7 @@ def current_at(k: int) -> Metric:
     changed, and for questions about the past. Source: as `stale_first`, beside which it stands: to return everything
     would do for it alone.
     """
+    checked_number(k, "k", "records")
 
     def measure(_: Values, outputs: Values, reference: Values) -> float | None:
         expected = expected_ids(reference)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["plot_bars", "plot_forgetting", "plot_radar"]
 
 _STEPS: Final = 200
+_NARROW: Final = 0.1
+"""How far from the middle, as a share of the radius, a label of the radar still stands above or below it."""
+_LEGEND: Final = 80
+"""Characters that fit side by side in the radar's legend."""
 
 
 def plot_bars(report: EvaluationReport, metrics: Sequence[str] | None = None) -> Figure:
@@ -36,10 +40,10 @@ def plot_bars(report: EvaluationReport, metrics: Sequence[str] | None = None) ->
     for number, target in enumerate(report.targets):
         values = [report.score(metric, target.name) or 0.0 for metric in chosen]
         places = [place - 0.4 + (number + 0.5) * width for place in range(len(chosen))]
-        axes.bar(places, values, width, label=target.name)
-    axes.set_xticks(range(len(chosen)), chosen, rotation=35, ha="right")
+        axes.bar(places, values, width, label=_plain(target.name))
+    axes.set_xticks(range(len(chosen)), map(_plain, chosen), rotation=35, ha="right")
     axes.set_ylim(0, 1)
-    axes.set_title(report.dataset.name)
+    axes.set_title(_plain(report.dataset.name))
     figure.legend(loc="outside right upper")
     return figure
 
@@ -59,18 +63,21 @@ def plot_radar(report: EvaluationReport, metrics: Sequence[str] | None = None) -
     if len(chosen) < 3:  # noqa: PLR2004  # the corners of a polygon
         msg = f"a radar needs three metrics, got {', '.join(chosen) or 'none'}: pass more, or plot bars"
         raise ValueError(msg)
-    figure: Figure = _figure((6.0, 6.0))
+    figure: Figure = _figure((7.5, 6.0))
     axes = figure.add_subplot(projection="polar")
     angles = [2 * math.pi * place / len(chosen) for place in range(len(chosen))]
     for target in report.targets:
         values = [shown_share(report, metric, target.name) for metric in chosen]
-        axes.plot([*angles, angles[0]], [*values, values[0]], label=target.name)
+        axes.plot([*angles, angles[0]], [*values, values[0]], label=_plain(target.name))
         axes.fill(angles, values, alpha=0.1)
-    axes.set_xticks(angles, [radar_label(report, metric) for metric in chosen])
-    axes.tick_params(axis="x", pad=16)
+    axes.set_xticks(angles, [_plain(radar_label(report, metric)) for metric in chosen])
+    for label, angle in zip(axes.get_xticklabels(), angles, strict=True):  # away from the circle, not across it
+        side = math.cos(angle)
+        label.set_horizontalalignment("center" if abs(side) < _NARROW else "left" if side > 0 else "right")
     axes.set_ylim(0, 1)
-    axes.set_title(report.dataset.name, pad=20)
-    figure.legend(loc="outside lower center", ncols=3)
+    axes.set_title(_plain(report.dataset.name), pad=20)
+    longest = max(len(target.name) for target in report.targets)
+    figure.legend(loc="outside lower center", ncols=max(1, min(3, _LEGEND // (longest + 8))))
     return figure
 
 
@@ -96,7 +103,7 @@ def plot_forgetting(curve: ForgettingCurve) -> Figure:
     axes.set_ylim(-0.02, 1.05)
     axes.set_xlabel("days")
     axes.set_ylabel("recall")
-    axes.set_title(curve.name)
+    axes.set_title(_plain(curve.name))
     figure.legend(loc="outside right upper")
     return figure
 
@@ -104,3 +111,8 @@ def plot_forgetting(curve: ForgettingCurve) -> Figure:
 def _figure(size: tuple[float, float]) -> Any:  # noqa: ANN401  # matplotlib's types are the extra's
     """A figure of its own: pyplot would keep every one of them until it is closed."""
     return import_optional("matplotlib.figure", needed_by="a plot").Figure(figsize=size, layout="constrained")
+
+
+def _plain(text: str) -> str:
+    """The text as it is: between two dollars matplotlib would read a formula."""
+    return text.replace("$", r"\$")

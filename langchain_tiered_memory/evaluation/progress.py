@@ -42,8 +42,9 @@ def progress_of(wanted: Progress, total: int, name: str) -> Iterator[Advance]:
         if not console.is_terminal:
             yield _counting(_plain, total, name)
             return
+        plain = import_optional("rich.markup", needed_by="a bar").escape(name)
         with import_optional("rich.progress", needed_by="a bar").Progress(console=console, transient=True) as bar:
-            task = bar.add_task(name, total=total)
+            task = bar.add_task(plain, total=total)
             yield lambda count: bar.advance(task, count)
 
 

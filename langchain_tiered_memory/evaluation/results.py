@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -130,6 +131,14 @@ class EvaluationReport:
         """Every figure of a target, by metric."""
         return {metric.key: self.score(metric.key, target, category=category) for metric in self.metrics}
 
+    def metric(self, name: str) -> Metric:
+        """The metric that a name stands for, as `score` and `check` take it.
+
+        Raises:
+            KeyError: There is no such metric; lists those that there are.
+        """
+        return self.metrics[self._index(name)]
+
     def said(self, metric: str, target: str | None = None) -> int:
         """How many cases a figure is made of."""
         index = self._index(metric)
@@ -191,9 +200,9 @@ class EvaluationReport:
             raise EvaluationFailed("\n".join(map(self._described, found)), found)
 
     def _shortfall(self, metric: str, limit: float, target: str | None) -> Shortfall | None:
-        if isinstance(limit, bool) or not isinstance(limit, int | float):
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
             msg = f"the limit of {metric} is {limit!r}: give a number"
-            raise ValueError(msg)  # noqa: TRY004  # one error for every limit that is none
+            raise ValueError(msg)  # one error for every limit that is none
         index = self._index(metric)
         one = self.metrics[index]
         result = self.target(target)
@@ -210,7 +219,7 @@ class EvaluationReport:
         return Shortfall(result.name, one.key, score, float(limit), worst)
 
     def _described(self, one: Shortfall) -> str:
-        metric = self.metrics[self._index(one.metric)]
+        metric = self.metric(one.metric)
         bound = "at most" if metric.lower_is_better else "at least"
         figure = "no case says anything about it" if one.score is None else f"it is {one.score:.4f}"
         lines = [f"{one.metric} of {one.target} on {self.dataset.name}: {bound} {one.limit:g} was asked for, {figure}"]
@@ -294,6 +303,12 @@ class EvaluationReport:
             ]
         return plain
 
+    def _repr_html_(self) -> str:
+        """The figures as a table, for a notebook."""
+        from langchain_tiered_memory.evaluation._page import evaluation_table  # noqa: PLC0415  # as below
+
+        return evaluation_table(self)
+
     def to_html(self, *, title: str | None = None) -> str:
         """The report as a whole HTML page with bars and a radar; no script, nothing fetched, every text escaped.
 
@@ -313,15 +328,18 @@ def limits_of(text: str) -> dict[str, float]:
     """
     limits: dict[str, float] = {}
     for part in filter(None, (one.strip() for one in text.split(","))):
-        name, sign, number = part.partition("=")
+        name, _, number = (one.strip() for one in part.partition("="))
         try:
-            limits[name.strip()] = float(number)
-        except ValueError as error:
-            msg = f"{part!r} is no limit: write a metric, = and a number, such as recall=0.8,contamination=0.1"
-            raise ValueError(msg) from error
-        if not sign or not name.strip():
+            limit = float(number)
+        except ValueError:
+            limit = math.nan
+        if not name or not math.isfinite(limit):
             msg = f"{part!r} is no limit: write a metric, = and a number, such as recall=0.8,contamination=0.1"
             raise ValueError(msg)
+        if name in limits:
+            msg = f"{name} has two limits, {limits[name]:g} and {limit:g}: keep one"
+            raise ValueError(msg)
+        limits[name] = limit
     if not limits:
         msg = f"{text!r} holds no limit: write such as recall=0.8,contamination=0.1"
         raise ValueError(msg)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from langchain_tiered_memory._driving import Steps, adrive, drive
 from langchain_tiered_memory.evaluation._kept import KeptResults, kept_results
-from langchain_tiered_memory.evaluation._metric import Evaluator, Metric
+from langchain_tiered_memory.evaluation._metric import Evaluator, Metric, checked_number
 from langchain_tiered_memory.evaluation._metric_names import default_metrics, metric_of
 from langchain_tiered_memory.evaluation.cases import MemoryCase, fault_of
 from langchain_tiered_memory.evaluation.datasets import MemoryDataset
@@ -18,7 +22,7 @@ from langchain_tiered_memory.evaluation.results import CaseResult, EvaluationRep
 from langchain_tiered_memory.evaluation.targets import MemoryTarget, as_target
 from langchain_tiered_memory.types import TokenCounter
 
-__all__ = ["evaluate"]
+__all__ = ["aevaluate", "evaluate"]
 
 _AHEAD: Final = 4
 """Questions that wait for a thread, for each thread: so many are held, however many there are."""
@@ -61,7 +65,7 @@ def evaluate(
         max_tokens: A budget: adds `context_recall`, and bounds the replay of a Runnable over messages.
         token_counter: Counts tokens; an `EstimatingCounter` if not given.
         name: What a single target is called in the report.
-        tell: False for a memory that holds the records already.
+        tell: False for a memory that holds the records already, and gives them by their ids in the data set.
         workers: How many threads ask at a time.
         results: A file (JSON Lines) that answers are written to as they come; what is in it already is not asked again,
             so that a run that was stopped goes on.
@@ -71,12 +75,63 @@ def evaluate(
     Raises:
         DatasetError: The results file belongs to another data set, or to other settings.
         TypeError: The target is none.
-        ValueError: A metric or a number is none.
+        ValueError: A metric or a number is none, or a target that was not told gave nothing of the data set.
     """
+    asking, targets = _prepared(target, dataset, metrics, k, max_tokens, token_counter, name, workers)
+    found = []
+    for given, one in targets.items():
+        with (
+            kept_results(results, asking.head, given) as kept,
+            progress_of(progress, len(dataset.cases), given) as advance,
+        ):
+            found.append(TargetResult(given, *asking.target(one, kept, advance, tell=tell)))
+    return EvaluationReport(dataset, asking.metrics, tuple(found), asking.k)
+
+
+async def aevaluate(
+    target: Any,  # noqa: ANN401  # anything as_target takes
+    dataset: MemoryDataset,
+    metrics: Sequence[str | Metric | Evaluator] | None = None,
+    *,
+    k: int | Sequence[int] = 5,
+    max_tokens: int | None = None,
+    token_counter: TokenCounter | None = None,
+    name: str | None = None,
+    tell: bool = True,
+    workers: int = 4,
+    results: str | Path | None = None,
+    progress: Progress = None,
+) -> EvaluationReport:
+    """`evaluate` within an event loop: for an async function, or what is used by its async methods.
+
+    A target with an `aask` is asked by it, `workers` questions at a time; any other, and all telling, has a thread.
+    """
+    asking, targets = _prepared(target, dataset, metrics, k, max_tokens, token_counter, name, workers)
+    found = []
+    for given, one in targets.items():
+        with (
+            kept_results(results, asking.head, given) as kept,
+            progress_of(progress, len(dataset.cases), given) as advance,
+        ):
+            found.append(TargetResult(given, *await asking.atarget(one, kept, advance, tell=tell)))
+    return EvaluationReport(dataset, asking.metrics, tuple(found), asking.k)
+
+
+def _prepared(  # what both take
+    target: Any,  # noqa: ANN401  # anything as_target takes
+    dataset: MemoryDataset,
+    metrics: Sequence[str | Metric | Evaluator] | None,
+    k: int | Sequence[int],
+    max_tokens: int | None,
+    token_counter: TokenCounter | None,
+    name: str | None,
+    workers: int,
+) -> tuple[_Asking, dict[str, MemoryTarget]]:
+    """What is asked, and each target by its name."""
     ks = _checked_ks(k)
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        msg = f"workers={workers!r} is no number of threads: give a whole number from 1 up"
-        raise ValueError(msg)
+    checked_number(workers, "workers", "threads")
+    if max_tokens is not None:
+        checked_number(max_tokens, "max_tokens", "tokens")
     if metrics is None:
         chosen = default_metrics(ks, max_tokens=max_tokens, counter=token_counter)
     else:
@@ -87,28 +142,39 @@ def evaluate(
         raise ValueError(msg)
     budget: dict[str, Any] = {"max_tokens": max_tokens, "counter": token_counter}
     if isinstance(target, Mapping):
-        targets = [as_target(one, name=given, **budget) for given, one in target.items()]
-        names = list(target)
+        targets = {given: as_target(one, name=given, **budget) for given, one in target.items()}
     else:
-        targets = [as_target(target, name=name, **budget)]
-        names = [name or targets[0].name]
-    asking = _Asking(dataset, chosen, ks[-1], workers)
-    found = []
-    for given, one in zip(names, targets, strict=True):
-        with (
-            kept_results(results, asking.head, given) as kept,
-            progress_of(progress, len(dataset.cases), given) as advance,
-        ):
-            found.append(TargetResult(given, *asking.target(one, kept, advance, tell=tell)))
-    return EvaluationReport(dataset, chosen, tuple(found), ks[-1])
+        one = as_target(target, name=name, **budget)
+        targets = {name or one.name: one}
+    if not targets:
+        msg = "there is no target in the dict: give one at least, by its name"
+        raise ValueError(msg)
+    return _Asking(dataset, chosen, ks[-1], workers), targets
 
 
 def _checked_ks(k: int | Sequence[int]) -> tuple[int, ...]:
-    ks = (k,) if isinstance(k, int) else tuple(k)
+    ks = tuple(k) if isinstance(k, Sequence) else (k,)
     if not ks or any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in ks):
         msg = f"k={k!r} is no number of records: give a whole number from 1 up, or several"
         raise ValueError(msg)
     return tuple(sorted(set(ks)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """One question to one target."""
+
+    of: MemoryTarget
+    inputs: Mapping[str, Any]
+
+    def run(self) -> Any:  # noqa: ANN401  # what it answers
+        """Ask it."""
+        return self.of.ask(self.inputs)
+
+    async def arun(self) -> Any:  # noqa: ANN401  # as above
+        """Ask it by its `aask`, or in a thread."""
+        ask = getattr(self.of, "aask", None)
+        return await (asyncio.to_thread(self.run) if ask is None else ask(self.inputs))
 
 
 class _Asking:
@@ -135,28 +201,33 @@ class _Asking:
         Returns:
             Its cases, the seconds that the telling took, and how many cases were there already.
         """
-        done = kept.done
-        waiting = [case for case in self.dataset.cases if case.id not in done]
-        resumed = len(done)
-        if resumed:
-            advance(resumed)
-        seconds = 0.0
-        if waiting and tell:
-            start = time.perf_counter()
-            target.tell(self.dataset.units())
-            seconds = time.perf_counter() - start
-        for result in self._answers(target, waiting):
-            done[result.case_id] = result
-            kept.write(result)
-            advance(1)
-        return tuple(done[case.id] for case in self.dataset.cases), seconds, resumed
+        run = _Run(self.dataset, kept, advance, told=tell)
+        if run.waiting and tell:
+            with run.telling():
+                target.tell(self.dataset.units())
+        for result in self._answers(target, run.waiting):
+            run.take(result)
+        return run.outcome()
+
+    async def atarget(
+        self, target: MemoryTarget, kept: KeptResults, advance: Advance, *, tell: bool
+    ) -> tuple[tuple[CaseResult, ...], float, int]:
+        """`target`, awaited."""
+        run = _Run(self.dataset, kept, advance, told=tell)
+        if run.waiting and tell:
+            with run.telling():
+                await asyncio.to_thread(target.tell, self.dataset.units())
+        async with aclosing(self._aanswers(target, run.waiting)) as answers:
+            async for result in answers:
+                run.take(result)
+        return run.outcome()
 
     def _answers(self, target: MemoryTarget, waiting: Sequence[MemoryCase]) -> Iterator[CaseResult]:
         """The results of cases as they come, with few of them held at a time."""
         workers = min(self._workers, target.workers or self._workers)
         if workers == 1:
             for case in waiting:
-                yield self._result(target, case)
+                yield drive(self._result(target, case))
             return
         pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
         try:
@@ -166,7 +237,7 @@ class _Asking:
                     ready, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in ready:
                         yield future.result()
-                running.add(pool.submit(self._result, target, case))
+                running.add(pool.submit(drive, self._result(target, case)))
             while running:
                 ready, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ready:
@@ -174,7 +245,27 @@ class _Asking:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _result(self, target: MemoryTarget, case: MemoryCase) -> CaseResult:
+    async def _aanswers(self, target: MemoryTarget, waiting: Sequence[MemoryCase]) -> AsyncGenerator[CaseResult]:
+        """`_answers`, awaited."""
+        workers = min(self._workers, target.workers or self._workers)
+        running: set[asyncio.Task[CaseResult]] = set()
+        try:
+            for case in waiting:
+                if len(running) >= workers:
+                    ready, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                    for task in ready:
+                        yield task.result()
+                running.add(asyncio.create_task(adrive(self._result(target, case))))
+            while running:
+                ready, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in ready:
+                    yield task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _result(self, target: MemoryTarget, case: MemoryCase) -> Steps[CaseResult]:
         inputs = {
             "case": case.id,
             "question": case.question,
@@ -187,7 +278,7 @@ class _Asking:
         }
         start = time.perf_counter()
         try:
-            outputs = target.ask(inputs)
+            outputs = yield _Ask(target, inputs)
         except Exception as error:  # raised again, with the question that it was
             error.add_note(f"while {target.name} was asked {case.question!r} (case {case.id!r})")
             raise
@@ -232,3 +323,48 @@ class _Asking:
         if self.dataset.unit == "message":
             return list(ids)
         return list(dict.fromkeys(self._heads.get(one, one) for one in ids))
+
+
+class _Run:
+    """How far one target is."""
+
+    def __init__(self, dataset: MemoryDataset, kept: KeptResults, advance: Advance, *, told: bool) -> None:
+        self.waiting = [case for case in dataset.cases if case.id not in kept.done]
+        self._cases = dataset.cases
+        self._told = told
+        self._known = dataset.records.keys() | {one for case in dataset.cases for one in case.expected}
+        self._kept = kept
+        self._advance = advance
+        self._resumed = len(kept.done)
+        self._seconds = 0.0
+        if self._resumed:
+            advance(self._resumed)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Take the time."""
+        start = time.perf_counter()
+        yield
+        self._seconds = time.perf_counter() - start
+
+    def take(self, result: CaseResult) -> None:
+        """Keep a result."""
+        self._kept.done[result.case_id] = result
+        self._kept.write(result)
+        self._advance(1)
+
+    def outcome(self) -> tuple[tuple[CaseResult, ...], float, int]:
+        """The cases, the seconds that the telling took, and how many cases were there already.
+
+        Raises:
+            ValueError: Nothing came back by an id of the data set from a target that was not told it.
+        """
+        cases = tuple(self._kept.done[case.id] for case in self._cases)
+        came = {one for case in cases for one in case.returned}
+        if came and not self._told and self._known.isdisjoint(came):
+            msg = (
+                f"nothing that came back is known to the data set, such as {min(came)!r}: tell it (telling again "
+                "changes nothing), keep the target that was told, or store each record's id as metadata['record_id']"
+            )
+            raise ValueError(msg)
+        return cases, self._seconds, self._resumed

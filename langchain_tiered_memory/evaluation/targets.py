@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -9,7 +10,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_tiered_memory.evaluation.cases import MemoryRecord
@@ -30,6 +31,8 @@ Values: TypeAlias = Mapping[str, Any]
 
 RECORD_KEY: Final = "record_id"
 """Where a document's metadata name the record it holds; without it the document's own id does."""
+_ANSWERS: Final = frozenset(("ids", "texts", "context", "tokens"))
+"""What a function's answer holds at least one of."""
 
 
 @runtime_checkable
@@ -121,9 +124,15 @@ class EpisodicTarget:
 
     def ask(self, inputs: Values) -> dict[str, Any]:
         """Recall."""
-        asked = {"as_of": inputs["as_of"]} if self._validity else {"include_expired": True}
-        documents = self._memory.recall(inputs["question"], scope=inputs["scope"], k=inputs["k"], **asked)
-        return outputs_of(documents, self._records)
+        return outputs_of(self._memory.recall(inputs["question"], **self._asked(inputs)), self._records)
+
+    async def aask(self, inputs: Values) -> dict[str, Any]:
+        """Recall, awaited."""
+        return outputs_of(await self._memory.arecall(inputs["question"], **self._asked(inputs)), self._records)
+
+    def _asked(self, inputs: Values) -> dict[str, Any]:
+        when = {"as_of": inputs["as_of"]} if self._validity else {"include_expired": True}
+        return {"scope": inputs["scope"], "k": inputs["k"], **when}
 
 
 def _told_together(record: MemoryRecord) -> tuple[Any, ...]:
@@ -215,13 +224,21 @@ class RetrieverTarget:
 
     def ask(self, inputs: Values) -> dict[str, Any]:
         """Retrieve; of a retriever that takes no k all documents count that it returns."""
+        config, settings = self._asked(inputs)
+        return outputs_of(self._retriever.invoke(inputs["question"], config, **settings))
+
+    async def aask(self, inputs: Values) -> dict[str, Any]:
+        """Retrieve, awaited."""
+        config, settings = self._asked(inputs)
+        return outputs_of(await self._retriever.ainvoke(inputs["question"], config, **settings))
+
+    def _asked(self, inputs: Values) -> tuple[RunnableConfig, dict[str, Any]]:
         scope: MemoryScope = inputs["scope"]
         configurable = {"user_id": scope.user, "tenant_id": scope.tenant, "session_id": scope.session}
         settings: dict[str, Any] = {}
         if isinstance(self._retriever, VectorStoreRetriever):
             settings = {"k": inputs["k"]} | (self._by_user(scope) if self._by_user else {})
-        documents = self._retriever.invoke(inputs["question"], {"configurable": configurable}, **settings)
-        return outputs_of(documents)
+        return {"configurable": configurable}, settings
 
 
 class CallableTarget:
@@ -229,7 +246,7 @@ class CallableTarget:
 
     Args:
         function: Called with a dict of `question`, `k`, `scope` and `as_of`. It is taken as filled already, unless
-            `tell` is given.
+            `tell` is given. It may be async, for `aevaluate`.
         name: What it is called in a report.
         tell: Called once with the units, each a tuple of records.
         workers: How many threads may call it at a time.
@@ -246,6 +263,7 @@ class CallableTarget:
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.workers = workers
         self._function = function
+        self._is_async = any(map(inspect.iscoroutinefunction, (function, getattr(function, "__call__", None))))  # noqa: B004  # of an object
         self._tell = tell
 
     def tell(self, units: Told) -> None:
@@ -255,11 +273,22 @@ class CallableTarget:
 
     def ask(self, inputs: Values) -> dict[str, Any]:
         """Call the function."""
-        answer = self._function(inputs)
-        if isinstance(answer, Mapping):
-            return dict(answer)
-        if isinstance(answer, str) or not isinstance(answer, Iterable):
-            msg = f"{self.name} answered {answer!r:.200}: give a list of ids or Documents, or a dict with 'ids'"
+        if self._is_async:
+            msg = f"{self.name} is async: use aevaluate"
+            raise TypeError(msg)
+        return self._outputs(self._function(inputs))
+
+    async def aask(self, inputs: Values) -> dict[str, Any]:
+        """Call the function, awaited if it is async, in a thread if it is not."""
+        if self._is_async:
+            return self._outputs(await self._function(inputs))
+        return await asyncio.to_thread(self.ask, inputs)
+
+    def _outputs(self, answer: Any) -> dict[str, Any]:  # noqa: ANN401  # whatever a function gives
+        if isinstance(answer, Mapping) and _ANSWERS & answer.keys() and not isinstance(answer.get("ids"), str):
+            return {**answer, "ids": [str(one) for one in answer.get("ids") or ()]}
+        if isinstance(answer, str | Mapping) or not isinstance(answer, Iterable):
+            msg = f"{self.name} answered {answer!r:.200}: give a list of ids or Documents, or a dict with such 'ids'"
             raise TypeError(msg)
         return outputs_of(list(answer))
 
@@ -277,13 +306,20 @@ def outputs_of(found: Sequence[Any], records: Mapping[str, str] | None = None) -
     Args:
         found: What came back.
         records: Record ids by the ids of a store's own.
+
+    Raises:
+        ValueError: Nothing says which record a document is.
     """
     known = records or {}
     ids, texts = [], []
     for one in found:
         if isinstance(one, Document):
             own = one.id or str(one.metadata.get("id", ""))
-            ids.append(str(one.metadata.get(RECORD_KEY) or known.get(own, own)))
+            name = str(one.metadata.get(RECORD_KEY) or known.get(own, own))
+            if not name:
+                msg = f"the document {one.page_content!r:.80} has no id: set it, or metadata[{RECORD_KEY!r}]"
+                raise ValueError(msg)
+            ids.append(name)
             texts.append(one.page_content)
         else:
             ids.append(known.get(str(one), str(one)))

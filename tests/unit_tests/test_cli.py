@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from typer.testing import CliRunner
 
+from langchain_tiered_memory.cli import main
 from langchain_tiered_memory.cli.commands import app
 from langchain_tiered_memory.messages.transcript import write_transcript
 
@@ -169,6 +173,55 @@ def test_an_output_that_cannot_be_written_is_said(chat, tmp_path):
     result = replay(chat, "--html", tmp_path / "gone" / "page.html")
     assert result.exit_code == 2
     assert "it cannot be written" in result.stderr
+
+
+def test_a_page_on_stdout_does_not_cost_the_file_of_figures(chat, tmp_path):
+    figures = tmp_path / "figures.json"
+    result = replay(chat, "--html", "-", "--json", figures)
+    assert (result.exit_code, result.stderr) == (0, f"wrote {figures}\n")
+    assert result.stdout.startswith("<!doctype html>")
+    assert json.loads(figures.read_text())["totals"]["calls"] == 2
+    both = replay(chat, "--html", "-", "--json", "-")
+    assert (both.exit_code, both.stdout) == (2, "")
+    assert "cannot both be stdout" in both.stderr
+
+
+def test_a_transcript_is_no_command_to_the_terminal(tmp_path):
+    path = tmp_path / "evil.json"
+    call = {"id": "c\x1b[5m", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"role": "assistant", "content": "", "id": "\x1b]0;title\x07", "tool_calls": [call]}
+    path.write_text(json.dumps([{"role": "user", "content": "hi"}, said, {"role": "user", "content": "more"}]))
+    result = run("validate", path)
+    assert result.exit_code == 1
+    assert "(id \\x1b]0;title\\x07)" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_one_line(chat):
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 - the arguments are this file's own
+            [sys.executable, "-m", "langchain_tiered_memory.cli", "count", chat, "--model", "estimate"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"tiered-memory: [Errno 28]")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_library_that_logs_a_traceback_is_one_line(monkeypatch, capsys):
+    def ends(**_):
+        logging.getLogger("library").error("could not\nstart", exc_info=BlockingIOError("locked"))
+
+    monkeypatch.setattr("langchain_tiered_memory.cli.commands.app", ends)
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    main()
+    assert capsys.readouterr().err == "tiered-memory: warning: could not start\n"
 
 
 def test_count_and_validate(chat, tmp_path):

@@ -398,3 +398,22 @@ def test_in_a_terminal_there_is_a_prompt_and_the_keys_do_what_they_say(tmp_path,
     assert status == 0
     assert b"Traceback" not in terminal.shown
     assert said(look) == BROKEN  # another process than this one wrote it
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--session", ""], "a scope needs a session id"),
+        (["--model", " "], "names no model: write it as provider:model"),
+        (["--max-tokens", "1"], "tokens of 1, which leaves nothing"),
+    ],
+)
+def test_an_option_that_says_nothing_is_one_line_and_status_two(tmp_path, options, words):
+    where = ["--path", str(tmp_path / "memory"), "--embeddings", "none", "--user", "ada"]
+    given = ["chat", *where, "--base-url", "http://127.0.0.1:1/v1", "--model", "tiny", *options]
+    result = CliRunner().invoke(app, given, input="hi\n")
+    assert (result.exit_code, result.stdout) == (2, "")
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("tiered-memory: ")
+    assert words in last
+    assert "pydantic" not in result.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 
 import pytest
@@ -196,6 +198,7 @@ def test_one_session_is_erased_and_the_rest_stays(look):
         (["inspect", "gone"], "ada has no session 'gone': `tiered-memory sessions` lists them"),
         (["recall", " "], "give QUERY some words"),
         (["recall", "tea", "--as-of", "soon"], "--as-of soon is no time"),
+        (["recall", "tea", "--as-of", "0001-01-01T00:00+14:00"], "--as-of 0001-01-01T00:00+14:00 is no time"),
         (["recall", "tea", "--embeddings", "nowhere:nothing"], "No module named 'nowhere'"),
         (["facts", "--cache", "redis://127.0.0.1:1"], "give --facts too"),
         (["facts", "--user", " "], "a scope needs a user id"),
@@ -214,6 +217,29 @@ def test_where_there_is_no_memory_none_is_made(name, tmp_path):
     assert (result.exit_code, result.stdout) == (2, "")
     assert "begin one with `tiered-memory chat`" in result.stderr
     assert not (tmp_path / "gone").exists()
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "file").write_text("x")
+    result = run("facts", "--path", tmp_path / "file")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "file is no folder: give --path one" in result.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_who_reads_no_further_is_told_nothing(folder):
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as pipe:
+        done = subprocess.run(  # noqa: S603 - the arguments are this file's own
+            [sys.executable, "-m", "langchain_tiered_memory.cli", "export", "--path", folder, "--user", "ada"],
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            timeout=120,
+            check=False,
+        )
+    assert b"Broken pipe" not in done.stderr
+    assert b"Traceback" not in done.stderr
 
 
 def test_a_store_that_does_not_answer_is_one_line_and_status_one(folder):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -97,6 +98,25 @@ def test_the_synthetic_set_is_the_same_after_a_file(tmp_path):
     assert [unit[0].id for unit in loaded.units()] == [unit[0].id for unit in made.units()]
 
 
+def test_conversations_that_grow_from_case_to_case_are_loaded_again(tmp_path):
+    said = (record("u1"), record("u2", minute=1), record("u3", minute=2))
+    again = case("d", record("u1"))  # the same message in a tuple of its own
+    made = dataset(case("c", *said), case("e", *said[:2]), again)
+    made.save(tmp_path / "set.jsonl")
+    loaded = MemoryDataset.load(tmp_path / "set.jsonl")
+    assert loaded == made
+    assert loaded.digest == made.digest
+    assert [unit[0].id for unit in loaded.units()] == ["u1", "u2", "u3"]
+
+
+def test_a_packed_file_is_read(tmp_path):
+    made = dataset(case("c", record("u1")))
+    made.save(tmp_path / "set.jsonl")
+    packed = tmp_path / "set.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "set.jsonl").read_bytes()))
+    assert load_dataset(packed) == MemoryDataset.load(packed) == made
+
+
 def test_a_file_written_by_hand_is_read(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text(
@@ -134,6 +154,18 @@ CASE = '{"case": {"id": "c", "question": "q"}, "history": "h"}'
         ([HEAD, MESSAGE, CASE.replace('"q"', '"q", "user": 7')], 3, "needs a user id"),
         ([HEAD, MESSAGE, CASE.replace('"c",', '"c", "as_of": "x",')], 3, "as_of is no time"),
         ([HEAD, MESSAGE, CASE.replace('}, "history"', '}, "more": 1, "history"')], 3, "unknown more beside 'case'"),
+        ([HEAD, "[" * 200_000], 2, "no JSON that can be read.*one JSON object on each line"),
+        ([HEAD, MESSAGE.replace('"t"', "1" * 5_000)], 2, "no JSON that can be read"),
+        ([HEAD, MESSAGE.replace('"t"', '"t", "supersedes": 5')], 2, "supersedes is 5; write a text"),
+        ([HEAD, MESSAGE.replace('"t"', '"t", "role": []')], 2, r"role=\[\] of record 'm' is not known"),
+        ([HEAD, MESSAGE.replace('"t"', '"t", "user": ""')], 2, "needs a user id"),
+        ([HEAD, MESSAGE, CASE.replace('"q"', '"q", "category": 5')], 3, "category is 5; write a text"),
+        ([HEAD, MESSAGE, CASE.replace('"q"', '"q", "updated": "yes"')], 3, "updated is 'yes'; write true or false"),
+        ([HEAD, MESSAGE, MESSAGE.replace('"h"', '"i"').replace('"t"', '"T"'), CASE], 3, "'m' stands in line 2 too"),
+        ([HEAD, MESSAGE, CASE, CASE], 4, "the case 'c' stands in line 3 too"),
+        ([HEAD, HEAD, MESSAGE, CASE], 2, "line 1 is one of the data set too"),
+        ([HEAD.replace('"n"', "5"), MESSAGE, CASE], 1, "name is 5; write a text"),
+        ([HEAD.replace('"n"', '"n", "empty_recall": "x"'), MESSAGE, CASE], 1, "empty_recall is 'x'; write a number"),
         ([HEAD.replace('"n"', '"n", "version": 2'), CASE], 1, "version 2 is not known"),
         (['{"case": {"id": "c", "question": "q"}}'], 1, "neither the present nor a message"),
     ],
@@ -151,6 +183,12 @@ def test_a_file_that_is_none_is_named(tmp_path):
     (tmp_path / "latin.jsonl").write_bytes(b'{"dataset": {"name": "\xe9"}}')
     with pytest.raises(DatasetError, match="not UTF-8"):
         MemoryDataset.load(tmp_path / "latin.jsonl")
+    (tmp_path / "broken.jsonl.gz").write_bytes(b"\x1f\x8b\x08" + b"\xff" * 40)
+    with pytest.raises(DatasetError, match="cannot be read"):
+        MemoryDataset.load(tmp_path / "broken.jsonl.gz")
+    (tmp_path / "unit.jsonl").write_text("\n".join([HEAD.replace('"n"', '"n", "unit": []'), MESSAGE, CASE]))
+    with pytest.raises(DatasetError, match=r"unit\.jsonl: unit=\[\] is not known"):
+        MemoryDataset.load(tmp_path / "unit.jsonl")
     (tmp_path / "empty.jsonl").write_text(HEAD)
     with pytest.raises(DatasetError, match="no case in it"):
         MemoryDataset.load(tmp_path / "empty.jsonl")
@@ -185,6 +223,12 @@ def test_units_are_messages_or_rounds():
     assert units("message") == [["u1"], ["a1"], ["a2"], ["u2"], ["u3"], ["a3"], ["u4"]]
 
 
+def test_a_conversation_may_begin_with_an_answer():
+    told = (record("a1", role="assistant"), record("u1"), record("a2", role="assistant"))
+    found = dataset(case("c", *told), unit="round").units()
+    assert [[one.id for one in unit] for unit in found] == [["a1"], ["u1", "a2"]]
+
+
 def test_a_sample_asks_less_of_the_same_memory():
     whole = MemoryDataset.synthetic(60, seed=1)
     part = whole.sample(5, seed=7)
@@ -192,6 +236,8 @@ def test_a_sample_asks_less_of_the_same_memory():
     assert set(part.records) == set(whole.records)
     assert part == whole.sample(5, seed=7) != whole.sample(5, seed=8)
     assert whole.sample(10_000) is whole
+    with pytest.raises(ValueError, match="count=-1 is no number of questions"):
+        whole.sample(-1)
     rules = whole.where(categories=["rule"])
     assert {one.category for one in rules.cases} == {"rule"}
     assert set(rules.records) == set(whole.records)

@@ -22,6 +22,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 def nothing(inputs):
     return []
 
+def fails(inputs):
+    raise ConnectionError("gone")
+
+def unmade():
+    raise RuntimeError("no settings")
+
 def make():
     return InMemoryVectorStore(DeterministicFakeEmbedding(size=4)).as_retriever()
 
@@ -116,6 +122,13 @@ def test_answers_are_kept_and_not_asked_again(config, tmp_path):
         (["synthetic", "--k", "0"], "no number of records"),
         (["synthetic", "--k", "x"], "no number of records"),
         (["synthetic", "--fail-under", "recall"], "is no limit"),
+        (["synthetic", "--fail-under", "recall=nan"], "is no limit"),
+        (["synthetic", "--fail-under", "recall=0.8,recall=0.1"], "recall has two limits"),
+        (["synthetic", "--fail-under", "recal=0.8"], "no metric 'recal' was measured"),
+        (["synthetic", "--no-tell"], "say with --uri or --target which one knows the data set"),
+        (["synthetic", "--target", "t.toml", "--uri", "m.db", "--key", "user"], "what --uri, --key says"),
+        (["synthetic", "--html", "/gone/away.html"], "/gone/away.html: it cannot be written"),
+        (["synthetic", "--html", "-", "--json", "-"], "cannot both be stdout"),
         (["synthetic", "--category", "other"], "no category other: there are as_of"),
         (["synthetic", "--target", "missing.toml"], "missing.toml: cannot be read as TOML"),
         (["synthetic", "--events", "2", "--embeddings", "nowhere"], "write module:name"),
@@ -144,6 +157,8 @@ def test_a_mistake_is_one_line_and_status_2(arguments, words):
         ('[targets.x]\nobject = "no_such_module_here:x"', "No module named"),
         ('[targets.x]\nobject = "MODULE:make"\nkey = "user"', "key of 'x' goes with uri"),
         ('[targets.x]\nuri = "a.db"\nembeddings = "none"\ncolour = "red"', "colour"),
+        ("[targets.x]\nuri = 5", "'x' has uri = 5; write a path or an address in quotes"),
+        ('[targets.x]\nuri = "a.db"\nvalidity = "no"', "'x': validity = 'no': write true or false"),
     ],
 )
 def test_a_wrong_configuration_is_named(config, text, words):
@@ -172,3 +187,29 @@ def test_the_default_memory_needs_nothing_but_a_data_set(tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "validity off" in result.stdout
     assert (tmp_path / "memory.db").exists()
+
+
+def test_a_memory_that_was_not_told_and_knows_nothing_is_said(config):
+    result = run("synthetic", "--events", 2, "--no-tell", "--target", config('[targets.x]\nobject = "MODULE:nothing"'))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nothing came back: the memory does not know the data set; leave out --no-tell" in result.stderr
+
+
+def test_a_target_that_fails_is_one_line_with_its_question(config):
+    asked = run("synthetic", "--events", 2, "--target", config('[targets.x]\nobject = "MODULE:fails"'))
+    made = run("synthetic", "--events", 2, "--target", config('[targets.x]\nobject = "MODULE:unmade"'))
+    for result, words in ((asked, "ConnectionError: gone; while x was asked"), (made, "RuntimeError: no settings")):
+        assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+        assert f"tiered-memory: {words}" in result.stderr
+
+
+def test_a_data_set_is_no_command_to_the_terminal(config, tmp_path):
+    path = tmp_path / "evil.jsonl"
+    message = {"id": "m\x1b[5m", "text": "t", "at": "2026-01-01T00:00:00Z"}
+    case = {"id": "c\x1b[5m", "question": "q", "expected": ["m\x1b[5m"]}
+    lines = [{"dataset": {"name": "\x1b]0;title\x07"}}, {"message": message}, {"case": case}]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    result = run(path, "--target", config(TWO.replace("MODULE:make", "MODULE:nothing")), "--fail-under", "recall=1")
+    assert result.exit_code == 1
+    assert "\x1b" not in result.stdout + result.stderr
+    assert "c\\x1b[5m" in result.stderr

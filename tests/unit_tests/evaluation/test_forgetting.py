@@ -109,3 +109,25 @@ def test_the_curve_is_data_and_a_table():
 def test_what_cannot_be_measured_says_so(settings):
     with pytest.raises(ValueError, match="="):
         forgetting_curve(store, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"ages": [float("nan")]}, "ages="),
+        ({"ages": [float("inf")]}, "ages="),
+        ({"ages": [1e9]}, "up to 1,000,000"),
+        ({"facts": 1.5}, "facts=1.5"),
+        ({"k": 0}, "k=0"),
+    ],
+)
+def test_an_age_or_a_number_that_is_none(settings, words):
+    with pytest.raises(ValueError, match=words):
+        forgetting_curve(lambda _: lambda _: [], **{"facts": 1, **settings})
+
+
+def test_a_long_name_does_not_move_the_columns():
+    pytest.importorskip("scipy")
+    curve = forgetting_curve(lambda _: lambda _: [], facts=1, name="the memory of a long name")
+    head, *rows = curve.to_text().splitlines()
+    assert {row.index("0.") for row in rows} == {head.index("1 d") - 1}

@@ -223,3 +223,30 @@ def test_the_whole_of_beam():
     assert all(one in dataset.records for case in dataset.cases for one in (*case.expected, *case.stale))
     users = [record.text for record in dataset.records.values() if record.role == "user"]
     assert not any(re.search(r"->->[\s\d,]*$", text) for text in users)
+
+
+HAYSTACK = ("haystack_session_ids", "haystack_dates", "haystack_sessions")
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ([LONGMEMEVAL[0] | {key: [] for key in HAYSTACK}], "no message in"),
+        ([{**LOCOMO[0], "conversation": {}}], "no message in"),
+        ([LOCOMO[0], LOCOMO[0]], "two cases have the id 'conv-1/qa0'"),
+        ([{**LOCOMO[0], "qa": [{**LOCOMO[0]["qa"][0], "evidence": "D1:1"}]}], "'D1:1' and no list"),
+    ],
+)
+def test_a_published_file_that_holds_too_little_or_something_twice_is_named(tmp_path, made, words):
+    path = tmp_path / "published.json"
+    path.write_text(json.dumps(made))
+    with pytest.raises(DatasetError, match=rf"published\.json.*{words}"):
+        load_dataset(path)
+
+
+@pytest.mark.parametrize("data", [b"[" * 200_000, b"[" + b"1" * 5_000 + b"]", b"\x1f\x8b\x08" + b"\xff" * 40])
+def test_a_published_file_that_no_reader_takes_is_named(tmp_path, data):
+    path = tmp_path / "published.json"
+    path.write_bytes(data)
+    with pytest.raises(DatasetError, match=r"published\.json: (no JSON that can be|cannot be) read"):
+        load_dataset(path)

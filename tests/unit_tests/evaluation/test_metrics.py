@@ -245,3 +245,39 @@ def test_a_perfect_order_is_perfect_in_every_metric(expected, rest):
     reference = {"expected": expected}
     for metric in (recall_at(len(expected)), precision_at(len(expected)), reciprocal_rank(), ndcg_at(5)):
         assert metric({}, {"ids": ids}, reference)["score"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: recall_at(0), lambda: precision_at(-1), lambda: ndcg_at(0), lambda: current_at(k=True),
+        lambda: context_recall(0), lambda: latency(0), lambda: latency(101), lambda: contamination("stail"),
+    ],
+)  # fmt: skip
+def test_a_metric_of_what_is_none_is_refused(make):
+    with pytest.raises(ValueError, match=r"give a (whole )?number|is not known: use one of foreign"):
+        make()
+
+
+def by_name(*, outputs, reference_outputs, **_):
+    return {"key": "by_name", "score": outputs["ids"] == reference_outputs["expected"]}
+
+
+def two(outputs, inputs):
+    return len(outputs["ids"]) + inputs["k"]
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "value"), [(by_name, 1.0), (two, 6.0), (lambda i, o, r: i["k"] * len(o["ids"]) * len(r), 5.0)]
+)
+def test_an_evaluator_is_called_by_the_names_that_it_has(evaluator, value):
+    assert metric_of(evaluator)({"k": 5}, {"ids": ["a"]}, {"expected": ["a"]})["score"] == value
+
+
+@pytest.mark.parametrize("score", ["high", math.nan, math.inf, [1]])
+def test_an_evaluator_that_gives_no_number_is_named(score):
+    def odd(**_):
+        return {"score": score}
+
+    with pytest.raises(ValueError, match=r"the metric odd gave .*: give a number"):
+        metric_of(odd)({}, {}, {})

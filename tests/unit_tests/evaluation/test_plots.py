@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 
 import pytest
 
@@ -65,3 +66,22 @@ def test_no_figure_is_kept_by_pyplot():
     pyplot = pytest.importorskip("matplotlib.pyplot")
     plot_bars(REPORT)
     assert pyplot.get_fignums() == []
+
+
+def test_a_name_with_dollars_is_no_formula():
+    report = evaluate({"$x_{$": lambda _: [], "$5 & $6": lambda _: []}, DATASET, workers=1)
+    for figure in (plot_bars(report), plot_radar(report)):
+        assert drawn(figure) > 5_000
+
+
+def test_the_labels_of_a_radar_lie_outside_of_it():
+    metrics = ["recall@5", "mrr", "ndcg@5", "contamination", "current@5", "as_of_accuracy"]
+    figure = plot_radar(REPORT, metrics)
+    drawn(figure)
+    (axes,) = figure.axes
+    circle = axes.get_window_extent()
+    middle, radius = (circle.x0 + circle.x1) / 2, circle.width / 2
+    for label, angle in zip(axes.get_xticklabels(), axes.get_xticks(), strict=True):
+        box, side = label.get_window_extent(), math.cos(angle)
+        assert box.x0 >= middle + radius * side - 1 if side > 0.1 else True
+        assert box.x1 <= middle + radius * side + 1 if side < -0.1 else True

@@ -182,3 +182,41 @@ def test_a_terminal_shows_the_figures():
         assert "stale_first" not in shown  # nothing is known of it
         assert "contamination.foreign" in shown
         assert "contamination.expired" not in shown  # nobody has any
+
+
+@pytest.mark.parametrize("limit", [float("nan"), float("inf")])
+def test_a_limit_that_nothing_can_meet_is_none(limit):
+    report = evaluate(lambda _: ["a"], dataset(), workers=1)
+    with pytest.raises(ValueError, match="the limit of recall is"):
+        report.check(recall=limit)
+    with pytest.raises(ValueError, match="is no limit"):
+        limits_of(f"recall={limit}")
+
+
+def test_a_metric_has_one_limit():
+    with pytest.raises(ValueError, match=r"recall has two limits, 0\.8 and 0\.1"):
+        limits_of("recall=0.8, recall=0.1")
+
+
+def test_a_notebook_shows_the_figures_as_a_table():
+    def own(**_):
+        """Ours <b>."""
+        return 2.5
+
+    report = evaluate({HOSTILE: lambda _: ["a"], "none": lambda _: []}, dataset(), ["recall@5", own], workers=1)
+    shown = report._repr_html_()
+    assert "<script" not in shown
+    assert shown.count("alert(&quot;x&quot;)") == 1
+    assert '<td style="font-weight:700">50.0 %</td><td>0.0 %</td><td>2</td>' in shown
+    assert "Ours &lt;b&gt;." in shown
+    assert f"data set {report.dataset.digest}" in shown
+
+
+def test_a_name_is_no_command_to_the_terminal():
+    console = pytest.importorskip("rich.console")
+    report = evaluate({"\x1b[31mred": lambda _: []}, dataset(), workers=1)
+    file = io.StringIO()
+    console.Console(file=file, width=120).print(evaluation_renderable(report, title="\x1b]0;title\x07"))
+    for shown in (file.getvalue(), evaluation_text(report, title="\x1b]0;title\x07")):
+        assert "\x1b" not in shown
+        assert "\\x1b[31mred" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import threading
@@ -10,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from langchain_tiered_memory.evaluation import CallableTarget, DatasetError, MemoryDataset, evaluate
+from langchain_tiered_memory.evaluation import CallableTarget, DatasetError, MemoryDataset, aevaluate, evaluate
 from support.retrieval import WordRetriever
 
 DATASET = MemoryDataset.synthetic(events=30, seed=5)
@@ -110,6 +111,94 @@ def test_results_of_something_else_are_refused(tmp_path):
         evaluate(WordRetriever(DATASET), DATASET, results=tmp_path)
 
 
+@pytest.mark.parametrize("held", ['[{"precious": 1}]', "x", '{"dataset": "another"'])
+def test_a_file_that_is_no_results_file_stays_as_it_is(tmp_path, held):
+    path = tmp_path / "precious.json"
+    path.write_text(held)
+    with pytest.raises(DatasetError, match=r"precious\.json: is no results file"):
+        evaluate(lambda _: [], DATASET, results=path)
+    assert path.read_text() == held
+
+
+def test_a_run_that_was_stopped_in_its_first_line_begins_anew(tmp_path):
+    path = tmp_path / "results.jsonl"
+    path.write_text('{"dataset"')
+    evaluate(lambda _: [], DATASET, results=path)
+    assert len(path.read_text().splitlines()) == 1 + len(DATASET.cases)
+
+
+@pytest.mark.parametrize(
+    "line", [["<lambda>", "e00001", [], [], {}], ["<lambda>", "e00001", ["x"], [], {}], ["<lambda>", 5, [0.0], [], {}]]
+)
+def test_a_line_that_is_no_result_is_named(tmp_path, line):
+    results = tmp_path / "results.jsonl"
+    evaluate(lambda _: [], DATASET, ["mrr"], results=results)
+    results.write_text("\n".join([results.read_text().splitlines()[0], json.dumps(line)]) + "\n")
+    with pytest.raises(DatasetError, match=r"results\.jsonl, line 2: no result of an evaluation"):
+        evaluate(lambda _: [], DATASET, ["mrr"], results=results)
+
+
+def test_a_results_file_that_cannot_be_written_is_named(tmp_path):
+    with pytest.raises(DatasetError, match="cannot be read or written: No such file or directory; pass another"):
+        evaluate(lambda _: [], DATASET, results=tmp_path / "gone" / "results.jsonl")
+
+
+def test_two_runs_with_one_results_file_lose_nothing(tmp_path):
+    results = tmp_path / "results.jsonl"
+
+    def ask(inputs):
+        if inputs["case"] == DATASET.cases[3].id and not inner:  # in the middle of the first run there is a second
+            inner.append(evaluate(lambda _: [], DATASET, name="inner", workers=1, results=results))
+        return WordRetriever(DATASET)(inputs)
+
+    inner = []
+    outer = evaluate(ask, DATASET, name="outer", workers=1, results=results)
+    again = evaluate({"outer": lambda _: 1 / 0, "inner": lambda _: 1 / 0}, DATASET, results=results)
+    assert without_times(again)["targets"] == without_times(outer)["targets"] + without_times(inner[0])["targets"]
+
+
+def test_async_targets_give_the_same_figures(tmp_path):
+    words = WordRetriever(DATASET)
+    running, most = 0, 0
+
+    async def ask(inputs):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return words(inputs)
+
+    results = tmp_path / "results.jsonl"
+    report = asyncio.run(aevaluate({"words": ask}, DATASET, workers=3, results=results))
+    assert most == 3
+    assert without_times(report) == without_times(evaluate({"words": words}, DATASET))
+    assert asyncio.run(aevaluate({"words": ask}, DATASET, results=results)).targets[0].resumed == len(DATASET.cases)
+    plain = asyncio.run(aevaluate({"words": words}, DATASET))  # not async, so in threads
+    assert without_times(plain) == without_times(report)
+    with pytest.raises(TypeError, match="ask is async: use aevaluate"):
+        evaluate(ask, DATASET)
+
+
+def test_an_async_target_that_fails_stops_the_others():
+    asked, ended = [], []
+
+    async def ask(inputs):
+        asked.append(inputs["case"])
+        try:
+            await asyncio.sleep(0 if len(asked) == 3 else 60)
+        finally:
+            ended.append(inputs["case"])
+        msg = "gone"
+        raise ConnectionError(msg)
+
+    with pytest.raises(ConnectionError, match="gone") as raised:
+        asyncio.run(aevaluate(ask, DATASET, workers=3))
+    assert "while ask was asked" in raised.value.__notes__[0]
+    assert sorted(asked) == sorted(ended)
+    assert len(asked) == 3
+
+
 def test_progress_is_told_step_by_step(capsys):
     told = []
     evaluate({"one": lambda _: []}, DATASET, progress=lambda *step: told.append(step))
@@ -132,6 +221,8 @@ def test_a_terminal_gets_a_bar_and_lines_where_rich_is_missing(capsys, monkeypat
     shown = capsys.readouterr().err
     assert "bar" in shown
     assert "\x1b[" in shown
+    evaluate(lambda _: [], DATASET, name="[/bar] of [old]", progress=True)
+    assert "[/bar] of [old]" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "rich.console", None)
     evaluate(lambda _: [], DATASET, name="bar", progress=True)
     assert capsys.readouterr().err.splitlines()[-1] == f"bar: {len(DATASET.cases)} of {len(DATASET.cases)}"
@@ -167,6 +258,9 @@ def test_a_budget_adds_what_fits_into_it():
         ({"k": 0}, "k=0"),
         ({"k": []}, "k=\\[\\]"),
         ({"k": True}, "k=True"),
+        ({"k": 5.0}, "k=5.0"),
+        ({"k": "5"}, "k='5'"),
+        ({"max_tokens": 0}, "max_tokens=0"),
         ({"workers": 0}, "workers=0"),
         ({"metrics": ["recall"]}, "no metric 'recall'"),
         ({"metrics": ["mrr", "recall@3", "mrr"]}, "two metrics are called mrr"),

@@ -285,3 +285,35 @@ def test_a_memory_of_several_tiers_is_told_and_asked_in_all_of_them():
     assert len({one["session_id"] for one in tiers.asked}) == sum(case.as_of is None for case in FACTS.cases)
     case = next(one for one in FACTS.cases if one.category == "current")
     assert tiers.facts.get(case.scope, case.entity, case.attribute).value == case.answer
+
+
+@pytest.mark.parametrize("answer", ["e00001", {"ids": "e00001"}, {"documents": []}, {}, None, 5])
+def test_an_answer_that_names_no_records_is_refused(answer):
+    with pytest.raises(TypeError, match="give a list of ids or Documents, or a dict with such 'ids'"):
+        evaluate(lambda _: answer, DATASET, workers=1)
+
+
+def test_ids_that_are_numbers_are_texts():
+    case = MemoryCase(id="c", question="Where?", messages=records_of([HumanMessage("In Rome.")]), expected=["0"])
+    report = evaluate(lambda _: {"ids": [0]}, MemoryDataset(name="n", cases=(case,), now=DATASET.now))
+    assert report.score("recall@5") == 1
+
+
+def test_a_document_that_nobody_can_tell_is_named():
+    with pytest.raises(ValueError, match=r"the document 'In Rome\.' has no id: set it, or metadata\['record_id'\]"):
+        evaluate(lambda _: [Document("In Rome.")], DATASET, workers=1)
+
+
+def test_no_target_is_none():
+    with pytest.raises(ValueError, match="no target in the dict"):
+        evaluate({}, DATASET)
+
+
+def test_a_memory_that_was_not_told_and_has_names_of_its_own_is_no_zero():
+    shelf = Shelf()
+    told = EpisodicTarget(shelf)
+    report = evaluate(told, DATASET, ["recall@5"])
+    assert evaluate(told, DATASET, ["recall@5"], tell=False).scores() == report.scores()
+    with pytest.raises(ValueError, match=r"nothing that came back is known to the data set, such as 'episode of "):
+        evaluate(shelf, DATASET, ["recall@5"], tell=False)
+    assert evaluate(lambda _: [], DATASET, ["recall@5"], tell=False).score("recall") == 0
