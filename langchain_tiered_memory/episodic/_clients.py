@@ -23,6 +23,7 @@ from langchain_tiered_memory.errors import MemoryStoreError
 __all__ = ["Clients", "RefusedError", "is_server", "tried"]
 
 _SERVER: Final = re.compile(r"(https?|tcp|unix):", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _LITE_SECONDS: Final = 600.0
 """What a call of Milvus Lite may take: it is computing, not lost; given up, it would go on all the same."""
 _NO_PINGS: Final = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": False}
@@ -51,8 +52,20 @@ class RefusedError(MemoryStoreError):
 
 
 def is_server(uri: str) -> bool:
-    """Whether a URI names a server; everything else is the path of an embedded database."""
-    return _SERVER.match(uri) is not None
+    """Whether a URI names a server; everything else is the path of an embedded database.
+
+    Raises:
+        ValueError: It has a scheme that is none of a server's: a folder of that name would be somewhere else.
+    """
+    if _SERVER.match(uri):
+        return True
+    if scheme := _SCHEME.match(uri):
+        msg = (
+            f"uri={scheme[0] + '...'!r} is no Milvus: give a path (Milvus Lite), or http://, https://, tcp:// or unix: "
+            "for a server"
+        )
+        raise ValueError(msg)
+    return False
 
 
 class Clients:

@@ -14,7 +14,7 @@ from typing import Final
 from langchain_tiered_memory._times import from_micros
 from langchain_tiered_memory.episodic.analysis import terms_of
 
-__all__ = ["Statement", "replacements"]
+__all__ = ["Statement", "replacements", "says_change"]
 
 DEPTH: Final = 10
 """So many of the best candidates are compared with each other."""
@@ -22,11 +22,18 @@ ALIKE: Final = 0.14
 """The least share of their words, weighed by what each tells, that two statements about the same have in common."""
 SAME: Final = 0.4
 """The least such share of two statements that need no number to differ."""
+TOLD: Final = 0.25
+"""The least such share where the newer one says that something changed."""
 
 _LEAST: Final = 50  # texts that a pool is taken to have: of two texts, words say nothing about how rare they are
 _KEY_HEAD: Final = 24  # a key's date and speakers stand among so many first terms
 _DAY: Final = 86_400_000_000  # microseconds
 _NUMBER: Final = re.compile(r"\d")
+_CHANGED: Final = re.compile(
+    r"\b(?:no longer|any ?more|renamed?|moved (?:to|from|out|in)|(?:switch|chang|updat)ed|replaced|instead of|used to"
+    r"|as of|from now on)\b|不再|改成|改为|改到|改用|换成|换到|换了|变成|变为|搬到|搬去|调整为",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +47,7 @@ class Statement:
         number: Its place there, which tells what is newer where the time does not.
         speakers: Who says it; empty where nobody knows.
         entity: What it is about; "" where nobody knows.
+        changes: Whether it says that something is no longer as it was.
     """
 
     terms: Sequence[str]
@@ -48,6 +56,7 @@ class Statement:
     number: int = 0
     speakers: frozenset[str] = frozenset()
     entity: str = ""
+    changes: bool = False
 
     def is_newer(self, other: Statement) -> bool:
         """Whether it was said after another."""
@@ -65,6 +74,11 @@ class Statement:
         return frozenset([*head.elements(), *self.terms[_KEY_HEAD:]])
 
 
+def says_change(text: str) -> bool:
+    """Whether a text says that something is no longer as it was."""
+    return _CHANGED.search(text) is not None
+
+
 def replacements(
     best: Sequence[Statement], query: Collection[str], pool: Iterable[Sequence[str]]
 ) -> Iterator[tuple[int, int]]:
@@ -72,8 +86,9 @@ def replacements(
 
     Two statements are about the same if they share enough of their words, weighed by how rare these are in the pool,
     one of the question's among them, and neither their speakers nor their entities differ. The newer replaces the older
-    if it has a number that the older has not, or if they are so alike that another word is enough. Two that say the
-    same do not replace each other, and an older one with a number of the question that the newer has not is left alone.
+    if it has a number that the older has not, says that something changed ("no longer", "改成"), or if they are so
+    alike that another word is enough. Two that say the same do not replace each other, and an older one with a number
+    of the question that the newer has not is left alone.
 
     Args:
         best: The best candidates, best first.
@@ -103,7 +118,9 @@ def replacements(
             continue  # the question is about order 1001, and the newer one is about order 1002
         shared = math.fsum(telling[term] for term in common)
         share = shared / ((weights[newer] + weights[older] - shared) or 1.0)
-        if share >= SAME or (share >= ALIKE and any(_NUMBER.search(term) for term in fresh)):
+        if share >= (TOLD if best[newer].changes else SAME) or (
+            share >= ALIKE and any(_NUMBER.search(term) for term in fresh)
+        ):
             yield newer, older
 
 

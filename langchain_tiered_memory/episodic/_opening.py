@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from langchain_tiered_memory._driving import Call, Steps
+from langchain_tiered_memory.episodic._clients import is_server
 from langchain_tiered_memory.episodic._writing import dimension_of
 from langchain_tiered_memory.episodic.collection import EpisodeCollection
 from langchain_tiered_memory.episodic.embeddings import model_name_of
@@ -29,11 +30,18 @@ class Shelf:
         name: The collection's name.
         embeddings: The model; `None` for words only.
         timeout: Seconds that one call may take.
+
+    Attributes:
+        is_embedded: Whether Milvus runs in this process, out of a file.
+
+    Raises:
+        ValueError: The address is none of a Milvus.
     """
 
     def __init__(
         self, uri: str, *, token: str | None, name: str, embeddings: Embeddings | None, timeout: float
     ) -> None:
+        self.is_embedded = not is_server(uri)
         self._uri = uri
         self._token = token
         self._timeout = timeout

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from langchain_tiered_memory._driving import adrive, drive
 from langchain_tiered_memory._times import Duration, Moment, in_utc, micros_of, now_of, seconds_of, utc_now
-from langchain_tiered_memory.episodic._clients import is_server
 from langchain_tiered_memory.episodic._indexing import Indexer
 from langchain_tiered_memory.episodic._keeping import Keeper, Keeping, checked_scope
 from langchain_tiered_memory.episodic._lifetime import all_of, count, forget, get, supersede
@@ -124,7 +123,7 @@ class EpisodicMemory:
     @property
     def is_embedded(self) -> bool:
         """Whether Milvus runs in this process, out of a file."""
-        return not is_server(self._shelf.uri)
+        return self._shelf.is_embedded
 
     # --- writing ------------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from langchain_tiered_memory.episodic._bm25 import (
     term_counts,
     with_neighbours,
 )
-from langchain_tiered_memory.episodic._conflicts import DEPTH, Statement, replacements
+from langchain_tiered_memory.episodic._conflicts import DEPTH, Statement, replacements, says_change
 from langchain_tiered_memory.episodic._speakers import named_in, speakers_of
 from langchain_tiered_memory.episodic.analysis import terms_of
 
@@ -235,6 +235,7 @@ def _newest_first(query: Query, ranked: list[Ranked], pool: _Pool) -> list[Ranke
             number=one.candidate.number,
             speakers=frozenset(speakers_of(one.candidate.speakers, one.candidate.text)),
             entity=one.candidate.entity,
+            changes=says_change(one.candidate.text),
         )
         for one in ranked[:DEPTH]
     ]

@@ -318,6 +318,15 @@ def test_a_setting_that_makes_no_sense_is_refused(wrong):
         EpisodicMemory("nowhere.db", WordEmbeddings(), **wrong)
 
 
+@pytest.mark.parametrize(
+    "uri", ["htp://localhost:19530", "postgresql://ada:secret@localhost/db", "sqlite:///memory.db"]
+)
+def test_an_address_of_something_else_is_refused_without_its_secrets(uri):
+    with pytest.raises(ValueError, match="is no Milvus: give a path") as caught:
+        EpisodicMemory(uri, WordEmbeddings())
+    assert "secret" not in str(caught.value)
+
+
 def test_a_half_life_lets_the_newer_win(lite):
     with EpisodicMemory(lite, WordEmbeddings(), collection="dense", half_life=86_400, clock=Clock()) as memory:
         ada = somebody()

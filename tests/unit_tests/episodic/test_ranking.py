@@ -177,6 +177,10 @@ def test_a_half_life_needs_a_present_and_a_length(now, half_life):
          "the call with the director moved to April 22 at 11 AM, does it conflict?"),
         ("What is my budget?", "my budget for shoes is 600 a year", "I increased my shoes budget to 650"),
         ("我的预算是多少?", "我每月的买书预算是35元", "我每月的买书预算改成50元了"),
+        ("Where does the build run?", "The build runs on Jenkins.",
+         "The build no longer runs on Jenkins, we use GitHub Actions."),
+        ("What is my dog called?", "My dog is called Rex.", "We renamed the dog: he is called Bruno now."),
+        ("数据库在哪台机器上?", "数据库在北边的机器上", "数据库换到南边那台新机器了"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("noise", [0, 40])
@@ -193,6 +197,7 @@ def test_of_near_duplicates_that_differ_the_newer_wins_and_the_older_is_marked(q
         ("I play the cello on Mondays", "I play the cello on Mondays", {}),  # says the same
         ("I play the cello on Mondays with Ada", "play the cello", {}),  # says nothing new
         ("my cello cost 400", "the train took 5 hours to Rome", {}),  # about something else
+        ("My sister's cello stands in Turin.", "My brother moved to Oslo with his cello.", {}),
         ("the cello cost 400", "the cello cost 500", {"entity": ("cello A", "cello B")}),
         ("my cello cost 400", "my cello cost 500", {"speakers": (("Ada",), ("Bo",))}),
     ],
