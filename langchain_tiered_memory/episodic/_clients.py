@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import re
+import socket
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from langchain_tiered_memory._driving import Steps
@@ -147,8 +149,11 @@ class Clients:
             if self._sync is not None and self._sync.lite is not None:
                 self._sync.lite.check_process()
             self._forget()
+        seconds = min(seconds, self._timeout)
         lite = lite_database(self._uri, seconds) if self.is_lite else None
-        options: dict[str, Any] = {"timeout": min(seconds, self._timeout), "dedicated": True}
+        if lite is None:
+            self._knock(seconds)
+        options: dict[str, Any] = {"timeout": seconds, "dedicated": True}
         if lite is not None:
             options["grpc_options"] = _NO_PINGS
         uri = self._uri if lite is None else lite.uri
@@ -161,6 +166,21 @@ class Clients:
             raise self._refused(_CONNECT, error) from error
         self._sync = _SyncClient(client, lite)
         return self._sync
+
+    def _knock(self, seconds: float) -> None:
+        """See whether anybody is there, before seconds go by on importing pymilvus to ask.
+
+        Raises:
+            RefusedError: Nobody is.
+        """
+        address = urlsplit(self._uri)
+        if address.hostname is None or address.port is None:
+            return
+        try:
+            socket.create_connection((address.hostname, address.port), timeout=seconds).close()
+        except OSError as error:
+            msg = f"Milvus at {self.name} cannot be reached: {error}"
+            raise RefusedError(msg, may_pass=True) from error
 
     def _refused(self, method: str, error: Exception) -> RefusedError:
         code = getattr(error, "code", None)

@@ -22,7 +22,7 @@ from langchain_tiered_memory.working.nodes import SummaryNode
 
 __all__ = ["EpisodesBehind", "Follower", "patience", "unanswered"]
 
-_OF_A_SERVER: Final = 2.0
+_OF_A_SERVER: Final = 1.5
 _EMBEDDED: Final = 15.0
 
 

@@ -237,9 +237,9 @@ def test_an_answer_waits_no_longer_for_milvus_than_a_request(memory, monkeypatch
     assert waited == [patience(memory.episodes)] * 2
 
 
-def test_a_server_is_waited_for_two_seconds_and_an_embedded_milvus_longer(memory):
+def test_a_server_is_waited_for_less_than_two_seconds_and_an_embedded_milvus_longer(memory):
     assert patience(memory.episodes) > 2
-    assert patience(EpisodicMemory("http://127.0.0.1:9")) == 2
+    assert patience(EpisodicMemory("http://127.0.0.1:9")) < 2  # what a request may take in all
 
 
 def test_an_answer_is_kept_while_milvus_is_away(memory, monkeypatch, ask):

@@ -135,6 +135,16 @@ def test_a_server_that_is_not_there_is_an_error_in_time():
             assert time.monotonic() - started < seconds + 5
 
 
+def test_nothing_is_imported_to_learn_that_nobody_is_there():
+    code = (
+        "import sys\nfrom langchain_tiered_memory import EpisodicMemory, MemoryScope, MemoryStoreError\n"
+        "try:\n    EpisodicMemory('http://127.0.0.1:9').recall('tea', scope=MemoryScope('ada'), timeout=3)\n"
+        "except MemoryStoreError as error:\n    print('127.0.0.1:9 cannot be reached' in str(error))\n"
+        "print('pymilvus' in sys.modules)\n"
+    )
+    assert python(code, stderr=subprocess.DEVNULL).communicate()[0].split() == ["True", "False"]
+
+
 def test_a_closed_memory_lets_another_process_have_its_database(tmp_path):
     code = (
         "import sys\n"
