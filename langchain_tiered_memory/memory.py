@@ -14,8 +14,8 @@ from langchain_tiered_memory._driving import Call, Steps, adrive, drive
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory._times import utc_now
 from langchain_tiered_memory.context.assembler import ContextAssembler
-from langchain_tiered_memory.context.assembly import Recollections
 from langchain_tiered_memory.context.budget import ContextBudget
+from langchain_tiered_memory.context.recollections import Recollections
 from langchain_tiered_memory.context.remembering import RememberRound
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
+from langchain_tiered_memory._digests import digest_of
 from langchain_tiered_memory.errors import ScopeError
 
 if TYPE_CHECKING:
@@ -114,23 +114,13 @@ class MemoryScope:
     @property
     def user_key(self) -> str:
         """32 hexadecimal digits that stand for the tenant and the user together."""
-        return _digest(self.tenant, self.user)
+        return digest_of(self.tenant, self.user)
 
     @property
     def session_key(self) -> str:
         """32 hexadecimal digits that stand for all three parts; `""` without a session."""
-        return "" if self.session is None else _digest(self.tenant, self.user, self.session)
+        return "" if self.session is None else digest_of(self.tenant, self.user, self.session)
 
     def whole_user(self) -> MemoryScope:
         """The same scope over all sessions."""
         return replace(self, session=None)
-
-
-def _digest(*parts: str) -> str:
-    """A digest of texts of any length and content, lone surrogates included, that no other parts have."""
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        hashed.update(len(data).to_bytes(8, "big"))
-        hashed.update(data)
-    return hashed.hexdigest()[:32]

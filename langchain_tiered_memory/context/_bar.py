@@ -39,13 +39,10 @@ _FREE: Final = "."
 def bar_text(report: ContextReport) -> str:
     """The bar and what belongs to it, in plain characters."""
     scale = max(report.limit, report.total, 1)
-    bar = "".join(
-        _LETTERS[part] * max(1, round(_WIDTH * report.tokens[part] / scale))
-        for part in COLOURS
-        if report.tokens.get(part)
-    )
+    parts = _parts(report)
+    bar = "".join(_LETTERS[part] * max(1, round(_WIDTH * report.tokens[part] / scale)) for part in parts)
     lines = [f"{report.total:,} of {report.limit:,} tokens", f"[{bar[:_WIDTH].ljust(_WIDTH, _FREE)}]"]
-    lines += [f"  {_LETTERS[part]} {part:<11}{report.tokens[part]:>8,}" for part in COLOURS if report.tokens.get(part)]
+    lines += [f"  {_LETTERS[part]} {part:<11}{report.tokens[part]:>8,}" for part in parts]
     lines += [f"  left out: {line}" for line in _evictions(report)]
     lines += [f"  recalled: {line}" for line in _episodes(report)]
     lines += [f"  degraded: {line}" for line in report.degraded]
@@ -56,17 +53,16 @@ def bar_text(report: ContextReport) -> str:
 def bar_html(report: ContextReport) -> str:
     """The bar and what belongs to it, as HTML that stands alone."""
     scale = max(report.limit, report.total, 1)
+    parts = _parts(report)
     blocks = "".join(
         f'<span title="{escape(part)}: {report.tokens[part]:,} tokens" style="display:inline-block;height:1.4em;'
         f'width:{100 * report.tokens[part] / scale:.2f}%;background:{COLOURS[part]}"></span>'
-        for part in COLOURS
-        if report.tokens.get(part)
+        for part in parts
     )
     legend = " ".join(
         f'<span style="white-space:nowrap;margin-right:1em"><span style="color:{COLOURS[part]}">&#9632;</span> '
         f"{escape(part)} {report.tokens[part]:,}</span>"
-        for part in COLOURS
-        if report.tokens.get(part)
+        for part in parts
     )
     notes = "".join(
         f"<li>{escape(label)}: {escape(line)}</li>"
@@ -87,6 +83,11 @@ def bar_html(report: ContextReport) -> str:
         + (f'<ul style="font-size:.85em;opacity:.85;margin:.3em 0">{notes}</ul>' if notes else "")
         + "</div>"
     )
+
+
+def _parts(report: ContextReport) -> list[Part]:
+    """The parts that take something, in their order."""
+    return [part for part in COLOURS if report.tokens.get(part)]
 
 
 def _evictions(report: ContextReport) -> list[str]:

@@ -39,7 +39,10 @@ _BORDERS: Final = "-.:@_"
 def window_of_name(name: str) -> int | None:
     """The window of a model by its name, the longest beginning that is known; `None` if none is.
 
-    What stands before the last slash or a provider's colon (`"openai:gpt-4o"`) does not count.
+    What stands before the last slash or a provider's colon does not count.
+
+    >>> window_of_name("openai:gpt-4o-mini")
+    128000
     """
     bare = name.strip().lower().rpartition("/")[2]
     _, colon, behind = bare.partition(":")

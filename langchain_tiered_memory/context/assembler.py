@@ -15,9 +15,11 @@ from langchain_core.runnables.base import RunnableSerializable
 from pydantic import ConfigDict, PrivateAttr
 
 from langchain_tiered_memory._driving import Steps, adrive, drive
-from langchain_tiered_memory.context.assembly import Assembled, Assembly, Recollections, Tiers
+from langchain_tiered_memory.context.assembly import Assembled, Assembly
 from langchain_tiered_memory.context.budget import ContextBudget
+from langchain_tiered_memory.context.recollections import Recollections
 from langchain_tiered_memory.context.requests import AssemblerInput, request_of
+from langchain_tiered_memory.context.tiers import Tiers
 from langchain_tiered_memory.events import EventHook
 from langchain_tiered_memory.messages.trimming import CounterLike, Oversized, Pin
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory

@@ -5,50 +5,31 @@ Written as a generator that `_driving` runs, sync or async.
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Protocol, cast
+from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from langchain_tiered_memory._driving import Call, Steps, Tell
-from langchain_tiered_memory.context.budget import ContextBudget, Tier
-from langchain_tiered_memory.context.rendering import INSTRUCTION, Fitted, fit_episodes, fit_facts
+from langchain_tiered_memory.context.budget import Tier
+from langchain_tiered_memory.context.layout import Layout, newest_turn
+from langchain_tiered_memory.context.rendering import fit_episodes, fit_facts
 from langchain_tiered_memory.context.report import PARTS, ContextReport, Evicted, Part, Recalled
 from langchain_tiered_memory.context.requests import ContextRequest
+from langchain_tiered_memory.context.tiers import Tiers
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError
-from langchain_tiered_memory.events import EventHook
 from langchain_tiered_memory.messages.protocol import is_summary, is_user_turn
-from langchain_tiered_memory.messages.trimming import Oversized, Pin, trim_messages
+from langchain_tiered_memory.messages.trimming import trim_messages
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.messages.window import leading_system
-from langchain_tiered_memory.procedural.procedures import ProceduralMemory
-from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.compacting.meter import Meter
-from langchain_tiered_memory.working.log import MessageLog
-from langchain_tiered_memory.working.summary import SummaryMemory, View
+from langchain_tiered_memory.working.summary import View
 
-__all__ = ["Assembled", "Assembly", "Tiers"]
-
-_REMEMBERED: Final = 256
-
-
-class Recalling(Protocol):
-    """What recalls episodes: `EpisodicMemory`."""
-
-    def recall(self, query: str, *, scope: MemoryScope, k: int) -> list[Document]: ...  # see EpisodicMemory
-
-
-class Knowing(Protocol):
-    """What holds facts: a `FactStore`."""
-
-    def list(self, scope: MemoryScope) -> list[Any]: ...  # see FactStore
+__all__ = ["Assembled", "Assembly"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,167 +43,6 @@ class Assembled:
 
     messages: list[BaseMessage]
     report: ContextReport
-
-
-class Recollections:
-    """What was recalled for the newest user turns, so that a turn with many tool calls is answered by one recall.
-
-    The prompt of a tool loop only grows at its end: recalled anew at each step, it would change in its middle.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._by_turn: OrderedDict[tuple[Any, ...], list[Document]] = OrderedDict()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), ())
-
-    def get(self, key: tuple[Any, ...]) -> list[Document] | None:
-        """What was recalled for a turn, if it is still known."""
-        with self._lock:
-            return self._by_turn.get(key)
-
-    def put(self, key: tuple[Any, ...], documents: list[Document]) -> None:
-        """Remember what was recalled for a turn."""
-        with self._lock:
-            self._by_turn[key] = documents
-            self._by_turn.move_to_end(key)
-            while len(self._by_turn) > _REMEMBERED:
-                self._by_turn.popitem(last=False)
-
-    def forget(self, scope: MemoryScope) -> None:
-        """Let go of what was recalled for a user, because it is erased."""
-        with self._lock:
-            for key in [key for key in self._by_turn if key[0].user_key == scope.user_key]:
-                del self._by_turn[key]
-
-
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """What an assembler was given, checked; see `ContextAssembler`.
-
-    Attributes:
-        budget: What a request may take.
-        meter: Counts, tools included.
-        summary: Makes the view of a session; `None` to trim the list that comes in.
-        episodes: Recalls.
-        facts: Knows.
-        procedures: Stand in the system prompt, whole.
-        k: How many episodes at most.
-        recall: What else `recall` is told.
-        pin: Which messages always stay, where there is no summary.
-        oversized: What to do with a unit that alone exceeds the budget, likewise.
-        hooks: Are told each report.
-        session_key: How a session is called in the log, by its id and whose it is.
-        needs_session: Whether a call must name a session, because a log was given.
-        log: Holds the messages instead of the summary's own log.
-        stage: What was recalled for a turn at one stage is recalled anew at the next.
-        recollections: What was recalled for the newest turns.
-    """
-
-    budget: ContextBudget
-    meter: Meter
-    summary: SummaryMemory | None
-    episodes: Recalling | None
-    facts: Knowing | None
-    procedures: ProceduralMemory | None
-    k: int
-    recall: Mapping[str, Any]
-    pin: Pin | None
-    oversized: Oversized
-    hooks: tuple[EventHook, ...]
-    session_key: Callable[[str, MemoryScope | None], str]
-    needs_session: bool = False
-    log: MessageLog | None = None
-    stage: int = 0
-    recollections: Recollections = field(default_factory=Recollections)
-
-    @property
-    def need_scope(self) -> bool:
-        """Whether a call must say whose memory it is about."""
-        return self.episodes is not None or self.facts is not None
-
-    def head(self, leading: Sequence[BaseMessage]) -> list[BaseMessage]:
-        """The system messages with the procedures and the instruction about memories in the first of them."""
-        first = leading[0] if leading else None
-        if self.procedures is not None:
-            first = self.procedures.system_message(cast("SystemMessage | None", first))
-        if self.need_scope:
-            first = _with_instruction(first)
-        return [*([first] if first is not None else []), *leading[1:]]
-
-
-def _with_instruction(system: BaseMessage | None) -> BaseMessage:
-    if system is None:
-        return SystemMessage(INSTRUCTION)
-    content: Any = system.content
-    if isinstance(content, str):
-        if content.endswith(INSTRUCTION):
-            return system
-        content = f"{content}\n\n{INSTRUCTION}" if content else INSTRUCTION
-    else:
-        content = [*content, {"type": "text", "text": INSTRUCTION}]
-    return system.model_copy(update={"content": content})
-
-
-def newest_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
-    """The newest user turn and what follows it."""
-    start = next((place for place in range(len(messages) - 1, -1, -1) if is_user_turn(messages[place])), len(messages))
-    return messages[start:]
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """A request as it is laid out, from what seldom changes to what is new.
-
-    Attributes:
-        head: The system messages.
-        leading: How many of the conversation's own are in them.
-        facts: What is known.
-        view: The summary and the rounds, the newest last.
-        episodes: What was recalled; stands before the newest user turn.
-    """
-
-    head: Sequence[BaseMessage]
-    leading: int
-    facts: Fitted
-    view: Sequence[BaseMessage]
-    episodes: Fitted
-
-    @property
-    def summaries(self) -> Sequence[BaseMessage]:
-        """The summary, in whatever role."""
-        return [message for message in self.view[: self._start] if is_summary(message)]
-
-    @property
-    def rounds(self) -> Sequence[BaseMessage]:
-        """What was said before the newest user turn."""
-        return [message for message in self.view[: self._start] if not is_summary(message)]
-
-    @property
-    def turn(self) -> Sequence[BaseMessage]:
-        """The newest user turn and what followed it."""
-        return self.view[self._start :]
-
-    @property
-    def _start(self) -> int:
-        return len(self.view) - len(newest_turn(self.view))
-
-    @property
-    def messages(self) -> list[BaseMessage]:
-        """The request."""
-        start = self._start
-        known = [self.facts.message] if self.facts.message is not None else []
-        quoted = [self.episodes.message] if self.episodes.message is not None else []
-        return [*self.head, *known, *self.view[:start], *quoted, *self.view[start:]]
-
-    def fingerprint(self) -> str:
-        """A digest of what stands before the rounds."""
-        hashed = hashlib.sha256()
-        for message in (*self.head, self.facts.message, *self.summaries):
-            if message is not None:
-                hashed.update(repr(message.content).encode("utf-8", "surrogatepass") + b"\0")
-        return hashed.hexdigest()[:16]
 
 
 class Assembly:

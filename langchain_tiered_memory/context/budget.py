@@ -148,6 +148,10 @@ def allocate(room: int, demands: Mapping[Tier, int], weights: Mapping[Tier, floa
     Returns:
         Tokens for each tier: never more than it wants, together never more than `room`, and all of `room` where they
         want as much.
+
+    Example:
+        >>> allocate(100, {"facts": 10, "window": 90, "episodes": 60}, {"facts": 1, "window": 2, "episodes": 1})
+        {'facts': 10, 'window': 60, 'episodes': 30}
     """
     given = dict.fromkeys(demands, 0)
     left = max(0, room)

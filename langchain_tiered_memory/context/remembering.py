@@ -83,9 +83,7 @@ class RememberRound(Runnable[Any, Any]):
                 whole = chunk if whole is None else _joined(whole, chunk)
                 yield chunk
         except BaseException:
-            # The consumer closed the stream, or the model broke off: what came of the answer was seen.
-            if whole is not None:
-                drive(self._save([incomplete(message) for message in _messages_of(whole)], config))
+            self._keep_broken_off(whole, config)
             raise
         if whole is not None:
             self.invoke(whole, config)  # so that a trace shows it by its name, as it does without a stream
@@ -104,12 +102,16 @@ class RememberRound(Runnable[Any, Any]):
                 whole = chunk if whole is None else _joined(whole, chunk)
                 yield chunk
         except BaseException:
-            if whole is not None:
-                # Not awaited: whoever is being cancelled would be cancelled here too, and the answer lost.
-                drive(self._save([incomplete(message) for message in _messages_of(whole)], config))
+            # Not awaited: whoever is being cancelled would be cancelled here too, and the answer lost.
+            self._keep_broken_off(whole, config)
             raise
         if whole is not None:
             await self.ainvoke(whole, config)
+
+    def _keep_broken_off(self, whole: Any, config: RunnableConfig) -> None:  # noqa: ANN401  # as above
+        """Keep what came before the consumer closed the stream, or the model broke off: it was seen."""
+        if whole is not None:
+            drive(self._save([incomplete(message) for message in _messages_of(whole)], config))
 
 
 def _kept(

@@ -22,8 +22,9 @@ from langgraph.types import Command
 
 from langchain_tiered_memory._driving import Call, Steps
 from langchain_tiered_memory._times import utc_now
-from langchain_tiered_memory.context.assembly import Assembled, Assembly, Tiers
+from langchain_tiered_memory.context.assembly import Assembled, Assembly
 from langchain_tiered_memory.context.requests import ContextRequest, query_of
+from langchain_tiered_memory.context.tiers import Tiers
 from langchain_tiered_memory.integrations._state_log import StateLog
 from langchain_tiered_memory.messages.window import leading_system
 from langchain_tiered_memory.types import DEFAULT_TENANT, MemoryScope

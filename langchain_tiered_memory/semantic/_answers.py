@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.errors import TieredMemoryError
-from langchain_tiered_memory.semantic.records import LONGEST_NAME
+from langchain_tiered_memory.semantic.keys import LONGEST_NAME
 
 if TYPE_CHECKING:
     from langchain_tiered_memory.semantic.records import Validity

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from langchain_tiered_memory._lifecycle import Closing
 
 if TYPE_CHECKING:
-    from langchain_tiered_memory.semantic.records import Change, Key, Outcome, Owned, Row
+    from langchain_tiered_memory.semantic.keys import Key
+    from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row
     from langchain_tiered_memory.types import MemoryScope
 
 __all__ = ["Do", "FactBackend"]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,35 +34,8 @@ class Do:
         return await getattr(self.store, f"_a{self.method}")(*self.arguments)
 
 
-class FactBackend(ABC):
+class FactBackend(Closing, ABC):
     """Keeps rows of facts; what they mean is decided above."""
-
-    # --- opening and closing ------------------------------------------------------------------------------------------
-
-    def close(self) -> None:  # noqa: B027  # a store without connections has nothing to close
-        """Give back what the store holds open. Closing twice is fine."""
-
-    async def aclose(self) -> None:
-        """`close`, awaited."""
-        await self._away(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
-
-    async def _away(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do blocking work off the event loop; a store that never blocks does it at once."""
-        return await asyncio.to_thread(work, *args, **kwargs)
-
-    # --- what a store does --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def _put(self, key: Key, change: Change) -> Outcome:

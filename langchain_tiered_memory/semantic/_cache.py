@@ -21,9 +21,11 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from langchain_tiered_memory._driving import Call, Steps
-from langchain_tiered_memory._redis import RedisServer, Script
+from langchain_tiered_memory._redis.script import Script
+from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory.semantic._redis_rows import row_of, text_of
-from langchain_tiered_memory.semantic.records import Key, Row
+from langchain_tiered_memory.semantic.keys import Key
+from langchain_tiered_memory.semantic.records import Row
 
 __all__ = ["Answer", "HotCache", "RestartedError"]
 

@@ -24,9 +24,11 @@ from uuid import uuid4
 from langchain_tiered_memory._driving import Steps
 from langchain_tiered_memory._times import FOREVER
 from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.semantic._backend import Do
 from langchain_tiered_memory.semantic._cache import HotCache
-from langchain_tiered_memory.semantic.records import Change, Row, key_of
-from langchain_tiered_memory.semantic.store import Do, FactStore
+from langchain_tiered_memory.semantic.keys import key_of
+from langchain_tiered_memory.semantic.records import Change, Row
+from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.semantic.values import decode_value, encode_value
 from langchain_tiered_memory.types import MemoryScope
 

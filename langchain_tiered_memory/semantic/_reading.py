@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from langchain_tiered_memory._times import Moment, in_utc, micros_of
 from langchain_tiered_memory.semantic._backend import Do
-from langchain_tiered_memory.semantic.records import check_scope, check_text, fact_of, key_of
+from langchain_tiered_memory.semantic.keys import check_scope, check_text, key_of
+from langchain_tiered_memory.semantic.records import fact_of
 from langchain_tiered_memory.semantic.timeline import endings, is_live, needs_history, valid_at
 
 if TYPE_CHECKING:
     from langchain_tiered_memory._driving import Steps
     from langchain_tiered_memory.semantic._backend import FactBackend
-    from langchain_tiered_memory.semantic.records import Fact, Key, Owned, Row
+    from langchain_tiered_memory.semantic.keys import Key
+    from langchain_tiered_memory.semantic.records import Fact, Owned, Row
     from langchain_tiered_memory.types import MemoryScope
 
 __all__ = ["exporting", "first", "keys_of", "listing", "looking_back", "owner_of"]
@@ -39,7 +41,7 @@ def owner_of(scope: MemoryScope) -> MemoryScope:
 def first(keys: Sequence[Key], heads: Sequence[Row | None], now: int) -> tuple[bool, Fact | None]:
     """Whether the newest rows are enough to say which fact holds now, and which."""
     for key, head in zip(keys, heads, strict=True):
-        if head is not None and not head.deleted and now < head.valid_until:
+        if is_live(head, now):
             return (False, None) if needs_history(head, now) else (True, fact_of(key, head))
     return True, None
 

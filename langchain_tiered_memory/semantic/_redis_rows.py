@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from langchain_tiered_memory._redis import Script
+from langchain_tiered_memory._redis.script import Script
 from langchain_tiered_memory._times import FOREVER
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.semantic.records import Change, Key, Row, escape, key_of, unescape
+from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape
+from langchain_tiered_memory.semantic.records import Change, Row
 from langchain_tiered_memory.types import MemoryScope
 
 __all__ = ["ERASE", "PUT", "Names", "arguments_of", "row_of", "text_of"]

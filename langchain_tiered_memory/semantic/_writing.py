@@ -6,24 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from langchain_tiered_memory._times import FOREVER, Duration, Moment, in_utc, micros_of, seconds_of
+from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.semantic._backend import Do
-from langchain_tiered_memory.semantic.records import (
-    Change,
-    Outcome,
-    check_whole,
-    conflict_of,
-    encode_source,
-    fact_of,
-)
+from langchain_tiered_memory.semantic.records import Change, Outcome, check_whole, encode_source, fact_of
 from langchain_tiered_memory.semantic.timeline import endings, is_live
 from langchain_tiered_memory.semantic.values import decode_value, encode_value
 
 if TYPE_CHECKING:
     from langchain_tiered_memory._driving import Steps
     from langchain_tiered_memory.semantic._backend import FactBackend
-    from langchain_tiered_memory.semantic.records import Fact, Key, Row, Source, Validity
+    from langchain_tiered_memory.semantic.keys import Key
+    from langchain_tiered_memory.semantic.records import Fact, Row, Source, Validity
 
-__all__ = ["Merge", "change_of", "deleting", "merging", "micros_long", "written"]
+__all__ = ["Merge", "change_of", "conflict_of", "deleting", "merging", "micros_long", "written"]
 
 Merge: TypeAlias = Callable[[Any, Any], Any]
 """Makes one value of the present one and the new one, in this order: `max`, `operator.add`, or a function of yours."""
@@ -97,7 +92,7 @@ def merging(store: FactBackend, key: Key, change: Change, merge: Merge) -> Steps
 
 def _merged(store: FactBackend, key: Key, change: Change, head: Row | None, new: str, merge: Merge) -> Steps[Change]:
     """The change to try next: what the present value and the new one make together, over the present version."""
-    if head is None or not is_live(head, change.now):
+    if not is_live(head, change.now):
         return change._replace(value=new, expected=0)
     if (yield from _replaces_nothing(store, key, change)):
         return change._replace(value=new, expected=None)
@@ -130,6 +125,24 @@ def written(store: FactBackend, key: Key, change: Change, outcome: Outcome) -> S
     # It may be erased by now, too.
     ends = (end for one, end in endings(rows) if one.version == row.version)
     return fact_of(key, row, next(ends, None))
+
+
+def conflict_of(key: Key, change: Change, head: Row | None) -> VersionConflictError:
+    """The error of a write that came too late, with what came first."""
+    current = fact_of(key, head) if is_live(head, change.now) else None
+    actual = current.version if current else 0
+    expected = -1 if change.expected is None else change.expected
+    now = f"at version {actual}" if actual else "not there"
+    told = {-1: "and others wrote first, again and again", 0: "but must not exist yet"}
+    wanted = told.get(expected, f"not at version {expected}")
+    repair = (
+        "somebody else wrote to it. The error's `current` has what they wrote: repeat the write on that, or give put a "
+        "merge="
+        if current
+        else "it has ended, was deleted or was never written. Read it again, and expect version 0 where it may be new"
+    )
+    msg = f"{key.attribute!r} of {key.entity!r} is {now}, {wanted}: {repair}"
+    return VersionConflictError(msg, expected=expected, actual=actual, current=current)
 
 
 def deleting(store: FactBackend, key: Key, expected: int | None, now: int) -> Steps[bool]:

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import uuid4
 
-from langchain_tiered_memory._driving import Step, Steps, Tell, adrive, drive
+from langchain_tiered_memory._driving import Step, Steps, Tell
+from langchain_tiered_memory._lifecycle import PickledByArguments
 from langchain_tiered_memory._times import seconds_of
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
 from langchain_tiered_memory.events import EventHook, MemoryEvent
+from langchain_tiered_memory.semantic._backend import Do
 from langchain_tiered_memory.semantic._cache import HotCache, RestartedError
+from langchain_tiered_memory.semantic._driven import DrivenFactStore
 from langchain_tiered_memory.semantic._generations import Belief, Generations, ticks
-from langchain_tiered_memory.semantic.records import Change, Key, Outcome, Owned, Row, Validity
+from langchain_tiered_memory.semantic.keys import Key
+from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row, Validity
 from langchain_tiered_memory.semantic.redis import RedisFactStore
-from langchain_tiered_memory.semantic.store import Do, FactStore
+from langchain_tiered_memory.semantic.store import FactStore
 
 if TYPE_CHECKING:
     from langchain_tiered_memory._times import Duration
@@ -44,7 +48,7 @@ class CacheBypassed(MemoryEvent):
         return f"facts are read from the cold store, the cache cannot be used: {self.reason}"
 
 
-class CachedFactStore(FactStore):
+class CachedFactStore(PickledByArguments, DrivenFactStore):
     """Facts in a cold store, which alone decides, with a Redis cache in front that never gives an older answer.
 
     A write goes to the cold store first and is acknowledged by it; then it goes to the cache. A read by key asks the
@@ -102,7 +106,7 @@ class CachedFactStore(FactStore):
             raise TypeError(msg)
         super().__init__(clock=clock or cold._clock, validities=validities)  # noqa: SLF001  # a store like this one
         self._lifetimes = {**cold._lifetimes, **{name: self._lifetimes[name] for name in validities or ()}}  # noqa: SLF001  # as above
-        self._arguments: dict[str, Any] = {
+        self._arguments = {
             "hot": hot,
             "cold": cold,
             "lease": lease,
@@ -123,12 +127,6 @@ class CachedFactStore(FactStore):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(hot={self._hot!r}, cold={self._cold!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._arguments
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]  # a copy is made as the original was
 
     def close(self) -> None:
         """Close both sides."""
@@ -204,22 +202,22 @@ class CachedFactStore(FactStore):
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def _reading(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
+    def _reading_heads(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
         belief = yield from self._generations.believed()
         now = ticks()
         if not belief.run_id or now < belief.usable or now < self._muted_until:
-            return (yield from self._asking_cold(keys))
+            return (yield from self._asking_cold_heads(keys))
         token = uuid4().hex
         try:
             answers = yield from self._cache.read(belief.name, belief.run_id, keys, token)
         except (MemoryStoreError, RestartedError) as error:
             yield from self._failed(belief, error)
-            return (yield from self._asking_cold(keys))
+            return (yield from self._asking_cold_heads(keys))
         self._bypassed = False
         lacking = [key for key, answer in zip(keys, answers, strict=True) if not answer.known]
         if not lacking:
             return [answer.row for answer in answers]
-        found = dict(zip(lacking, (yield from self._asking_cold(lacking)), strict=True))
+        found = dict(zip(lacking, (yield from self._asking_cold_heads(lacking)), strict=True))
         filled = [(key, found[key]) for key, answer in zip(keys, answers, strict=True) if answer.fillable]
         if filled:
             try:
@@ -228,9 +226,25 @@ class CachedFactStore(FactStore):
                 yield from self._failed(belief, error)
         return [answer.row if answer.known else found[key] for key, answer in zip(keys, answers, strict=True)]
 
-    def _asking_cold(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
-        heads: Sequence[Row | None] = yield Do(self._cold, "heads", (keys,))
-        return heads
+    def _asking_cold_heads(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
+        return self._asking_cold("heads", keys)
+
+    def _reading_rows(self, key: Key) -> Steps[Sequence[Row]]:
+        return self._asking_cold("rows", key)
+
+    def _reading_owned_heads(
+        self, owner: MemoryScope, entity: str | None, prefix: str | None
+    ) -> Steps[Sequence[Owned]]:
+        return self._asking_cold("owned_heads", owner, entity, prefix)
+
+    def _reading_owned(
+        self, owner: MemoryScope, entity: str | None, prefix: str | None, *, sessions: bool
+    ) -> Steps[Sequence[Owned]]:
+        return self._asking_cold("owned", owner, entity, prefix, sessions)
+
+    def _asking_cold(self, method: str, *arguments: Any) -> Steps[Any]:  # noqa: ANN401  # what the cold store's takes
+        answer: Any = yield Do(self._cold, method, arguments)
+        return answer
 
     def _failed(self, belief: Belief, error: MemoryStoreError | RestartedError) -> Steps[None]:
         """What a reader does about a cache that does not answer: leave it alone for a while."""
@@ -245,53 +259,3 @@ class CachedFactStore(FactStore):
         if not self._bypassed:
             self._bypassed = True
             yield Tell(CacheBypassed(session_id="", cache=self._cache.server.name, reason=reason), self._hooks)
-
-    # --- both ways ----------------------------------------------------------------------------------------------------
-
-    def _put(self, key: Key, change: Change) -> Outcome:
-        return drive(self._putting(key, change))
-
-    async def _aput(self, key: Key, change: Change) -> Outcome:
-        return await adrive(self._putting(key, change))
-
-    def _erase(self, owner: MemoryScope) -> int:
-        return drive(self._erasing(owner))
-
-    async def _aerase(self, owner: MemoryScope) -> int:
-        return await adrive(self._erasing(owner))
-
-    def _heads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
-        return drive(self._reading(keys))
-
-    async def _aheads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
-        return await adrive(self._reading(keys))
-
-    def _rows(self, key: Key) -> Sequence[Row]:
-        return self._cold._rows(key)  # noqa: SLF001  # a store like this one
-
-    async def _arows(self, key: Key) -> Sequence[Row]:
-        return await self._cold._arows(key)  # noqa: SLF001  # as above
-
-    def _owned_heads(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Sequence[Owned]:
-        return self._cold._owned_heads(owner, entity, prefix)  # noqa: SLF001  # as above
-
-    async def _aowned_heads(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Sequence[Owned]:
-        return await self._cold._aowned_heads(owner, entity, prefix)  # noqa: SLF001  # as above
-
-    def _owned(
-        self,
-        owner: MemoryScope,
-        entity: str | None,
-        prefix: str | None,
-        sessions: bool = False,  # noqa: FBT001, FBT002  # as in the port
-    ) -> Sequence[Owned]:
-        return self._cold._owned(owner, entity, prefix, sessions)  # noqa: SLF001  # as above
-
-    async def _aowned(
-        self,
-        owner: MemoryScope,
-        entity: str | None,
-        prefix: str | None,
-        sessions: bool = False,  # noqa: FBT001, FBT002  # as in the port
-    ) -> Sequence[Owned]:
-        return await self._cold._aowned(owner, entity, prefix, sessions)  # noqa: SLF001  # as above

@@ -18,7 +18,8 @@ from langchain_tiered_memory.events import EventHook, MemoryEvent
 from langchain_tiered_memory.messages.protocol import is_inserted, is_summary, is_synthetic
 from langchain_tiered_memory.messages.transcript import to_text
 from langchain_tiered_memory.semantic._answers import SCHEMA, Numbered, found_in
-from langchain_tiered_memory.semantic.records import Fact, check_scope, check_whole
+from langchain_tiered_memory.semantic.keys import check_scope
+from langchain_tiered_memory.semantic.records import Fact, check_whole
 from langchain_tiered_memory.semantic.store import FactStore, Merge
 from langchain_tiered_memory.types import MemoryScope
 
@@ -176,7 +177,7 @@ class _Extraction:
                 "merge": self.merge,
             }
             try:
-                written.append((yield _Put(self.store, (scope, entity, attribute, value), options)))
+                written.append((yield Call(self.store, "put", (scope, entity, attribute, value), options)))
             except VersionConflictError as conflict:
                 refused.append(f"{entity}.{attribute}: somebody else wrote version {conflict.actual}")
             except (TypeError, ValueError) as error:
@@ -200,23 +201,6 @@ class _Extraction:
         )
         text = f"Entities and attributes of known facts:\n{names or '(none)'}\n\nMessages:\n{said}"
         return [SystemMessage(self.instruction), HumanMessage(text)]
-
-
-@dataclass(frozen=True, slots=True)
-class _Put:
-    """Puts a fact."""
-
-    store: FactStore
-    names: tuple[Any, ...]
-    options: dict[str, Any]
-
-    def run(self) -> Fact:
-        """Put it."""
-        return self.store.put(*self.names, **self.options)
-
-    async def arun(self) -> Fact:
-        """Put it, awaited."""
-        return await self.store.aput(*self.names, **self.options)
 
 
 def _unstreamed(config: RunnableConfig) -> RunnableConfig:

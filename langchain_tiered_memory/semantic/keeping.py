@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from langchain_tiered_memory.events import Compaction, MemoryEvent
-from langchain_tiered_memory.semantic.records import LONGEST_NAME, Fact, check_scope
+from langchain_tiered_memory.semantic.keys import LONGEST_NAME, check_scope
+from langchain_tiered_memory.semantic.records import Fact
 from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.constraints import Constraint, find_constraints

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from langchain_tiered_memory.semantic.records import Change, Key, Outcome, Owned, Row, Validity
+from langchain_tiered_memory.semantic.keys import Key
+from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row, Validity
 from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.semantic.timeline import is_live
 

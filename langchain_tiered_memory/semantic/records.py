@@ -1,46 +1,33 @@
-"""Facts as users see them, and as stores keep them: digests for keys, microseconds for times, JSON for values."""
+"""Facts as users see them, and as stores keep them: microseconds for times, JSON for values."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from langchain_tiered_memory._times import FOREVER, from_micros
-from langchain_tiered_memory.errors import MemoryStoreError, ScopeError, VersionConflictError
+from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.semantic.keys import Key
 from langchain_tiered_memory.semantic.values import decode_value
 from langchain_tiered_memory.types import MemoryScope
 
 __all__ = [
-    "LONGEST_NAME",
-    "MAX_TURN",
     "Change",
     "Fact",
-    "Key",
     "Outcome",
     "Owned",
     "Row",
     "Source",
     "Validity",
-    "check_scope",
-    "check_text",
     "check_whole",
-    "conflict_of",
     "encode_source",
-    "escape",
     "fact_of",
-    "key_of",
-    "unescape",
 ]
 
-LONGEST_NAME: Final = 512
-"""Characters of an entity or an attribute."""
-MAX_TURN: Final = (1 << 63) - 1
+_MAX_WHOLE: Final = (1 << 63) - 1
 
 Validity: TypeAlias = Literal["short", "medium", "long"]
 """How long a fact holds where nothing else is said: 7 days, 90 days, or without end."""
@@ -83,21 +70,6 @@ class Fact:
     source: Source
     updated_at: datetime
     turn_id: int | None = None
-
-
-class Key(NamedTuple):
-    """Where a store keeps a fact, and what the fact is called.
-
-    The three digests are the key. They have a fixed length, so that no character or length of a name can change what a
-    query says, where a key ends, or whether an index takes it.
-    """
-
-    user_key: str
-    session_key: str
-    fact_key: str
-    scope: MemoryScope
-    entity: str
-    attribute: str
 
 
 class Row(NamedTuple):
@@ -178,106 +150,15 @@ class Outcome(NamedTuple):
     head: Row | None = None
 
 
-# --- names -----------------------------------------------------------------------------------------------------------
-
-
-def key_of(scope: MemoryScope, entity: str, attribute: str) -> Key:
-    """The key of a fact.
-
-    Raises:
-        ScopeError: `scope` is no scope.
-        TypeError: A name is no text.
-        ValueError: A name is empty or too long.
-    """
-    check_scope(scope)
-    check_text("entity", entity)
-    check_text("attribute", attribute)
-    if type(entity) is str and type(attribute) is str:
-        return _key(scope, entity, attribute)
-    # A member of a StrEnum equals its text, and would come out of the cache to all who give the text.
-    return _key(scope, _plain(entity), _plain(attribute))
-
-
-@lru_cache(maxsize=4_096)  # three digests cost as much as the query that they are for
-def _key(scope: MemoryScope, entity: str, attribute: str) -> Key:
-    _check_name("entity", entity)
-    _check_name("attribute", attribute)
-    return Key(scope.user_key, scope.session_key, _digest(entity, attribute), scope, entity, attribute)
-
-
-def _plain(name: str) -> str:
-    return str.__str__(name) if isinstance(name, str) else name
-
-
-def check_scope(scope: Any) -> None:  # noqa: ANN401  # callers without type checks too
-    """Refuse what is no scope; there is none that means everybody.
-
-    Raises:
-        ScopeError: It is none.
-    """
-    if not isinstance(scope, MemoryScope):
-        msg = f"scope={scope!r:.80} is no scope: give MemoryScope(user=...) first"
-        raise ScopeError(msg)
-
-
-def _check_name(what: str, name: Any) -> None:  # noqa: ANN401  # as above
-    if not isinstance(name, str):
-        msg = f"{what}={name!r:.80} is no text: give str({what})"
-        raise TypeError(msg)
-    if not 0 < len(name) <= LONGEST_NAME:
-        msg = (
-            f"{what} has 1 to {LONGEST_NAME} characters, got {len(name):,}: {name[:40]!r}. Keep long text in the value"
-        )
-        raise ValueError(msg)
-
-
-def check_text(name: str, value: Any) -> None:  # noqa: ANN401  # as above
-    """Refuse what is neither `None` nor text.
-
-    Raises:
-        TypeError: It is neither.
-    """
-    if value is not None and not isinstance(value, str):
-        msg = f"{name}={value!r:.80} is no text: give str({name}), or leave it out"
-        raise TypeError(msg)
-
-
-def check_whole(name: str, value: Any, most: int = MAX_TURN) -> None:  # noqa: ANN401  # as above
+def check_whole(name: str, value: Any) -> None:  # noqa: ANN401  # callers without type checks too
     """Refuse what is neither `None` nor a whole number from 0 up.
 
     Raises:
         ValueError: It is neither.
     """
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most):
-        msg = f"{name} is a whole number from 0 to {most}, got {value!r:.80}"
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_WHOLE):
+        msg = f"{name} is a whole number from 0 to {_MAX_WHOLE}, got {value!r:.80}"
         raise ValueError(msg)
-
-
-def _digest(*parts: str) -> str:
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        hashed.update(len(data).to_bytes(8, "big"))
-        hashed.update(data)
-    return hashed.hexdigest()[:32]
-
-
-_NEEDS_ESCAPE: Final = re.compile(r"[\\\x00-\x1f\x7f:{}*?\[\]\ud800-\udfff]")
-_ESCAPED: Final = re.compile(r"\\u([0-9a-f]{4})")
-
-
-def escape(text: str) -> str:
-    r"""Text that every store takes, readable where it can be: what may not stand there becomes `\u` and four digits.
-
-    What may not: NUL and lone surrogates, which PostgreSQL refuses, and what means something in a key or a pattern of
-    Redis. Each character is escaped by itself, so a prefix of a text stays a prefix.
-    """
-    return _NEEDS_ESCAPE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def unescape(text: str) -> str:
-    """The text that `escape` was given."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 # --- sources ---------------------------------------------------------------------------------------------------------
@@ -341,22 +222,3 @@ def fact_of(key: Key, row: Row, until: int | None = None) -> Fact:
             "It was not written by this package, or with other limits of Python's; nothing was changed"
         )
         raise MemoryStoreError(msg) from error
-
-
-def conflict_of(key: Key, change: Change, head: Row | None) -> VersionConflictError:
-    """The error of a write that came too late, with what came first."""
-    live = head is not None and not head.deleted and change.now < head.valid_until
-    actual = head.version if head is not None and live else 0
-    expected = -1 if change.expected is None else change.expected
-    now = f"at version {actual}" if actual else "not there"
-    told = {-1: "and others wrote first, again and again", 0: "but must not exist yet"}
-    wanted = told.get(expected, f"not at version {expected}")
-    current = fact_of(key, head) if head is not None and actual else None
-    repair = (
-        "somebody else wrote to it. The error's `current` has what they wrote: repeat the write on that, or give put a "
-        "merge="
-        if current
-        else "it has ended, was deleted or was never written. Read it again, and expect version 0 where it may be new"
-    )
-    msg = f"{key.attribute!r} of {key.entity!r} is {now}, {wanted}: {repair}"
-    return VersionConflictError(msg, expected=expected, actual=actual, current=current)

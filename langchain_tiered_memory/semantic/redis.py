@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from langchain_tiered_memory._driving import Call, Steps, adrive, drive
-from langchain_tiered_memory._redis import Command, RedisServer
+from langchain_tiered_memory._driving import Call, Steps
+from langchain_tiered_memory._lifecycle import PickledByArguments
+from langchain_tiered_memory._redis.server import Command, RedisServer
 from langchain_tiered_memory._times import seconds_of
+from langchain_tiered_memory.semantic._driven import DrivenFactStore
 from langchain_tiered_memory.semantic._redis_rows import ERASE, PUT, Names, arguments_of, row_of
-from langchain_tiered_memory.semantic.records import Change, Key, Outcome, Owned, Row, Validity, escape
-from langchain_tiered_memory.semantic.store import FactStore
+from langchain_tiered_memory.semantic.keys import Key, escape
+from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row, Validity
 
 if TYPE_CHECKING:
     from langchain_tiered_memory._times import Duration
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RedisFactStore"]
 
 
-class RedisFactStore(FactStore):
+class RedisFactStore(PickledByArguments, DrivenFactStore):
     """Facts in a Redis server without modules, shared by any number of machines; one round trip to get and to put one.
 
     A write is one Lua script, so that reading the version, comparing it and writing the next one cannot be interrupted.
@@ -71,7 +73,7 @@ class RedisFactStore(FactStore):
         if not isinstance(prefix, str) or not prefix or escape(prefix) != prefix or prefix.endswith("-past"):
             msg = f"prefix={prefix!r} cannot begin a key: give text without : {{ }} * ? [ ] and \\, not ending in -past"
             raise ValueError(msg)
-        self._arguments: dict[str, Any] = {
+        self._arguments = {
             "url": url,
             "prefix": prefix,
             "retention": retention,
@@ -87,12 +89,6 @@ class RedisFactStore(FactStore):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._server.name!r}, prefix={self._names.prefix!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._arguments
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]  # a copy is made as the original was
 
     def close(self) -> None:
         """Close the connections; those of event loops that still run when these shut down, or by `aclose` on them."""
@@ -122,7 +118,7 @@ class RedisFactStore(FactStore):
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def _reading(self, commands: Sequence[Command]) -> Steps[Sequence[Any]]:
+    def _asking(self, commands: Sequence[Command]) -> Steps[Sequence[Any]]:
         """Answers in one round trip."""
         yield Call(self._server, "tell_if_forgetful", (self._hooks,))
         if len(commands) == 1:  # which redis-py sends with less ado
@@ -131,23 +127,23 @@ class RedisFactStore(FactStore):
         return answers
 
     def _reading_heads(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
-        answers = yield from self._reading([("LINDEX", self._names.facts(key), -1) for key in keys])
+        answers = yield from self._asking([("LINDEX", self._names.facts(key), -1) for key in keys])
         return [row_of(text) if text else None for text in answers]
 
-    def _reading_rows(self, keys: Sequence[Key]) -> Steps[Sequence[Owned]]:
+    def _reading_rows(self, key: Key) -> Steps[Sequence[Row]]:
+        owned = yield from self._reading_rows_of([key])
+        return [row for _, row in owned]
+
+    def _reading_rows_of(self, keys: Sequence[Key]) -> Steps[Sequence[Owned]]:
         names = self._names
         lists = [(key, name) for key in keys for name in (names.facts(key), names.past(key))]
-        answers = yield from self._reading([("LRANGE", name, 0, -1) for _, name in lists])
+        answers = yield from self._asking([("LRANGE", name, 0, -1) for _, name in lists])
         return [Owned(key, row_of(text)) for (key, _), texts in zip(lists, answers, strict=True) for text in texts]
-
-    def _reading_rows_of(self, key: Key) -> Steps[Sequence[Row]]:
-        owned = yield from self._reading_rows([key])
-        return [row for _, row in owned]
 
     def _reading_keys(
         self, owner: MemoryScope, entity: str | None, prefix: str | None, *, sessions: bool = False
     ) -> Steps[Sequence[Key]]:
-        (fields,) = yield from self._reading([("HKEYS", self._names.index(owner.user_key))])
+        (fields,) = yield from self._asking([("HKEYS", self._names.index(owner.user_key))])
         own = owner.session_key + ":"
         every_session = sessions and owner.session is None
         keys = [
@@ -170,57 +166,7 @@ class RedisFactStore(FactStore):
         self, owner: MemoryScope, entity: str | None, prefix: str | None, *, sessions: bool
     ) -> Steps[Sequence[Owned]]:
         keys = yield from self._reading_keys(owner, entity, prefix, sessions=sessions)
-        return (yield from self._reading_rows(keys)) if keys else []
-
-    # --- both ways ----------------------------------------------------------------------------------------------------
-
-    def _put(self, key: Key, change: Change) -> Outcome:
-        return drive(self._putting(key, change))
-
-    async def _aput(self, key: Key, change: Change) -> Outcome:
-        return await adrive(self._putting(key, change))
-
-    def _heads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
-        return drive(self._reading_heads(keys))
-
-    async def _aheads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
-        return await adrive(self._reading_heads(keys))
-
-    def _rows(self, key: Key) -> Sequence[Row]:
-        return drive(self._reading_rows_of(key))
-
-    async def _arows(self, key: Key) -> Sequence[Row]:
-        return await adrive(self._reading_rows_of(key))
-
-    def _owned_heads(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Sequence[Owned]:
-        return drive(self._reading_owned_heads(owner, entity, prefix))
-
-    async def _aowned_heads(self, owner: MemoryScope, entity: str | None, prefix: str | None) -> Sequence[Owned]:
-        return await adrive(self._reading_owned_heads(owner, entity, prefix))
-
-    def _owned(
-        self,
-        owner: MemoryScope,
-        entity: str | None,
-        prefix: str | None,
-        sessions: bool = False,  # noqa: FBT001, FBT002  # as in the port
-    ) -> Sequence[Owned]:
-        return drive(self._reading_owned(owner, entity, prefix, sessions=sessions))
-
-    async def _aowned(
-        self,
-        owner: MemoryScope,
-        entity: str | None,
-        prefix: str | None,
-        sessions: bool = False,  # noqa: FBT001, FBT002  # as in the port
-    ) -> Sequence[Owned]:
-        return await adrive(self._reading_owned(owner, entity, prefix, sessions=sessions))
-
-    def _erase(self, owner: MemoryScope) -> int:
-        return drive(self._erasing(owner))
-
-    async def _aerase(self, owner: MemoryScope) -> int:
-        return await adrive(self._erasing(owner))
+        return (yield from self._reading_rows_of(keys)) if keys else []
 
 
 def _micros_kept(retention: Duration) -> int:

@@ -11,19 +11,11 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langchain_tiered_memory._database import Database, Synchronous
+from langchain_tiered_memory._lifecycle import DatabaseBacked
 from langchain_tiered_memory.semantic._readers import Readers
-from langchain_tiered_memory.semantic.records import (
-    Change,
-    Key,
-    Outcome,
-    Owned,
-    Row,
-    Validity,
-    conflict_of,
-    escape,
-    key_of,
-    unescape,
-)
+from langchain_tiered_memory.semantic._writing import conflict_of
+from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape
+from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row, Validity
 from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.semantic.timeline import is_live
 from langchain_tiered_memory.types import MemoryScope
@@ -136,7 +128,7 @@ def _insert(dialect: Any) -> sa.Executable:  # noqa: ANN401  # two functions of 
 _INSERTS: Final = {True: _insert(sqlite_insert), False: _insert(postgresql_insert)}
 
 
-class SQLFactStore(FactStore):
+class SQLFactStore(DatabaseBacked, FactStore):
     """Facts in a SQLite file or a PostgreSQL database, shared by any number of threads and processes.
 
     Every write is one statement that appends a row, so that the history is the table itself and nothing written is ever
@@ -175,7 +167,7 @@ class SQLFactStore(FactStore):
         validities: Mapping[Validity, Duration | None] | None = None,
     ) -> None:
         super().__init__(clock=clock, validities=validities)
-        self._arguments: dict[str, Any] = {
+        self._arguments = {
             "url": url,
             "busy_timeout": busy_timeout,
             "synchronous": synchronous,
@@ -184,18 +176,6 @@ class SQLFactStore(FactStore):
         }
         self._database = Database(url, _METADATA, busy_timeout=busy_timeout, synchronous=synchronous)
         self._readers = Readers(self._database)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._database.name!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._database.is_in_memory:
-            msg = f"{self!r} lives in this process's memory and cannot be sent elsewhere: give the store a file"
-            raise TypeError(msg)
-        return self._arguments
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]  # a copy is made as the original was
 
     def close(self) -> None:
         """Close the connections. An in-memory database is gone with them."""
@@ -222,7 +202,7 @@ class SQLFactStore(FactStore):
                 ((version, leads),) = written
                 return Outcome(change.row(version, leads))
             (head,) = self._heads([key])
-            actual = head.version if head is not None and is_live(head, change.now) else 0
+            actual = head.version if is_live(head, change.now) else 0
             if change.expected is not None and change.expected != actual:
                 break
         else:

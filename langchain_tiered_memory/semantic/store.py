@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from langchain_tiered_memory._driving import adrive, drive
 from langchain_tiered_memory._times import Duration, Moment, micros_of, now_of, utc_now
-from langchain_tiered_memory.semantic._backend import Do, FactBackend
+from langchain_tiered_memory.semantic._backend import FactBackend
 from langchain_tiered_memory.semantic._reading import exporting, first, keys_of, listing, looking_back, owner_of
 from langchain_tiered_memory.semantic._writing import Merge, change_of, deleting, merging, micros_long, written
-from langchain_tiered_memory.semantic.records import Fact, Source, Validity, fact_of, key_of
+from langchain_tiered_memory.semantic.keys import key_of
+from langchain_tiered_memory.semantic.records import Fact, Source, Validity, fact_of
 from langchain_tiered_memory.semantic.timeline import endings
 
 if TYPE_CHECKING:
     from langchain_tiered_memory.semantic.records import Change
     from langchain_tiered_memory.types import Clock, MemoryScope
 
-__all__ = ["Do", "FactStore", "Merge"]
+__all__ = ["FactStore", "Merge"]
 
 Facts: TypeAlias = list[Fact]
 """Named here, since inside of a store `list` is a method."""

@@ -12,7 +12,7 @@ that leads has begun: what was known before is over then, plans included. A row 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 from langchain_tiered_memory.semantic.records import Row
 
@@ -21,7 +21,7 @@ __all__ = ["endings", "holds_now", "is_live", "needs_history", "valid_at"]
 _NEVER: Final = 1 << 63
 
 
-def is_live(head: Row | None, now: int) -> bool:
+def is_live(head: Row | None, now: int) -> TypeGuard[Row]:
     """Whether the newest row that leads holds or will: then an expected version must be its version, otherwise 0."""
     return head is not None and not head.deleted and now < head.valid_until
 

@@ -35,6 +35,9 @@ _PLAIN: Final = (str, bool, int, float, dict, list)
 def encode_value(value: Any) -> str:  # noqa: ANN401  # any JSON
     """A value as JSON text in ASCII.
 
+    >>> encode_value({"seats": 2})
+    '{"seats":2}'
+
     Raises:
         TypeError: It holds something that is no JSON; says what, where and what to give instead.
         ValueError: It holds a number that JSON has not, is nested deeper than `MAX_DEPTH`, or would come back changed.

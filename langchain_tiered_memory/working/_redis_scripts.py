@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from langchain_tiered_memory._redis import Script
+from langchain_tiered_memory._redis.script import Script
 
 __all__ = ["APPEND_ANYWHERE", "APPEND_IF", "APPEND_NODES", "ERASE", "KNOWN", "READ"]
 

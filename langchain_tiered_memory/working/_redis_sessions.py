@@ -10,7 +10,8 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from langchain_tiered_memory._driving import Call, Steps
-from langchain_tiered_memory._redis import RedisServer, Script
+from langchain_tiered_memory._redis.script import Script
+from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EventHook
 from langchain_tiered_memory.working._redis_scripts import (

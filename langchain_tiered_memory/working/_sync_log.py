@@ -24,7 +24,7 @@ from langchain_tiered_memory.working.records import (
 if TYPE_CHECKING:
     from langchain_tiered_memory.types import Clock, TokenCounter
 
-__all__ = ["LogSize", "SyncLog"]
+__all__ = ["LogSize", "SyncLog", "nodes_of", "records_to_append", "rows_to_append"]
 
 LogSize: TypeAlias = tuple[Literal["tokens", "messages", "rounds"], int]
 """How much of a log's tail to read: `("tokens", 2000)`, `("messages", 20)` or `("rounds", 3)`."""
@@ -66,9 +66,8 @@ class SyncLog(ABC):
             ValueError: `session_id` or `expected_version` cannot be used.
             MemoryStoreError: The store could not be reached or written.
         """
-        check_session_id(session_id)
-        check_count("expected_version", expected_version)
-        return self._append(session_id, records_of(messages, self._clock()), expected_version)
+        records = records_to_append(session_id, messages, expected_version, self._clock)
+        return self._append(session_id, records, expected_version)
 
     def append_nodes(self, session_id: str, nodes: Sequence[SummaryNode], expected_version: int) -> int:
         """Append summaries in one atomic step, if nobody else has appended any since they were read.
@@ -88,10 +87,8 @@ class SyncLog(ABC):
             ValueError: `session_id` or `expected_version` cannot be used.
             MemoryStoreError: The store could not be reached or written.
         """
-        check_session_id(session_id)
-        check_count("expected_version", -1 if expected_version is None else expected_version)
-        last = max((node.last for node in nodes), default=0)
-        return self._append_nodes(session_id, [encode_node(node) for node in nodes], expected_version, last)
+        rows, last = rows_to_append(session_id, nodes, expected_version)
+        return self._append_nodes(session_id, rows, expected_version, last)
 
     def erase(self, session_id: str) -> int:
         """Delete a session with its summaries, and say how many messages went; its numbers begin at 1 again."""
@@ -184,8 +181,7 @@ class SyncLog(ABC):
         """
         check_session_id(session_id)
         check_count("after", after)
-        rows = self._nodes(session_id, after)
-        return [decode_node(session_id, number, row) for number, row in enumerate(rows, start=after + 1)]
+        return nodes_of(session_id, after, self._nodes(session_id, after))
 
     def sessions(self) -> list[str]:
         """The ids of all sessions that hold a message, sorted."""
@@ -251,6 +247,30 @@ class SyncLog(ABC):
     @abstractmethod
     def _nodes(self, session_id: str, after: int) -> list[str]:
         """The rows behind the first `after` ones, in order."""
+
+
+# --- what both twins of a method do -----------------------------------------------------------------------------------
+
+
+def records_to_append(
+    session_id: str, messages: Sequence[BaseMessage], expected_version: int | None, clock: Clock
+) -> list[Record]:
+    """The messages as a store gets them, once all that `append` is given has been checked."""
+    check_session_id(session_id)
+    check_count("expected_version", expected_version)
+    return records_of(messages, clock())
+
+
+def rows_to_append(session_id: str, nodes: Sequence[SummaryNode], expected_version: int) -> tuple[list[str], int]:
+    """The nodes as a store gets them, and the last message that they cover; `append_nodes` is checked likewise."""
+    check_session_id(session_id)
+    check_count("expected_version", -1 if expected_version is None else expected_version)
+    return [encode_node(node) for node in nodes], max((node.last for node in nodes), default=0)
+
+
+def nodes_of(session_id: str, after: int, rows: Sequence[str]) -> list[SummaryNode]:
+    """The nodes that a store gave, the first `after` ones left out."""
+    return [decode_node(session_id, number, row) for number, row in enumerate(rows, start=after + 1)]
 
 
 def _checked_size(size: Any) -> LogSize:  # noqa: ANN401  # callers without type checks too

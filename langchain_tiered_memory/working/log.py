@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory.working._sync_log import LogSize, SyncLog
 from langchain_tiered_memory.working.nodes import SummaryNode
 from langchain_tiered_memory.working.records import LogEntry, Record, nodes_conflict, version_conflict
@@ -23,7 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class MessageLog(SyncLog):
+class MessageLog(Closing, SyncLog):
     """The messages of many sessions, each numbered in the order in which it was appended.
 
     What the memory shows to a model changes all the time; what happened does not. The log holds what happened, and
@@ -94,31 +94,6 @@ class MessageLog(SyncLog):
     async def asessions(self) -> list[str]:
         """`sessions`, awaited."""
         return await self._away(self.sessions)
-
-    async def _away(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do blocking work off the event loop; a store that never blocks does it at once."""
-        return await asyncio.to_thread(work, *args, **kwargs)
-
-    # --- opening and closing ------------------------------------------------------------------------------------------
-
-    def close(self) -> None:
-        """Give back what the log holds open. Closing twice is fine."""
-
-    async def aclose(self) -> None:
-        """`close`, awaited."""
-        await self._away(self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 @dataclass(slots=True)

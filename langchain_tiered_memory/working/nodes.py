@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -20,7 +20,7 @@ from langchain_tiered_memory.errors import MemoryStoreError
 if TYPE_CHECKING:
     from langchain_tiered_memory.working.constraints import Constraint
 
-__all__ = ["Span", "SummaryNode", "decode_node", "encode_node", "live_nodes", "merge_spans", "spans_of"]
+__all__ = ["TOP_LEVEL", "Span", "SummaryNode", "decode_node", "encode_node", "live_nodes", "merge_spans", "spans_of"]
 
 Span: TypeAlias = tuple[int, int]
 """The numbers of the first and the last of some messages in a row."""
@@ -168,8 +168,3 @@ def _unreadable(session_id: str, number: int, why: str) -> MemoryStoreError:
         f"summary {number} of session {session_id!r} cannot be read: {why}. It was not written by this package, or by "
         "a newer version of it; the messages themselves are not touched, and nothing was changed"
     )
-
-
-def newest_constraints(nodes: Sequence[SummaryNode]) -> tuple[Constraint, ...]:
-    """What must survive verbatim now: each node carries all of it as of its own time."""
-    return nodes[-1].constraints if nodes else ()

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from langchain_tiered_memory._driving import adrive, drive
-from langchain_tiered_memory._redis import RedisServer
+from langchain_tiered_memory._lifecycle import PickledByArguments
+from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory._times import Duration, seconds_of
 from langchain_tiered_memory.working._redis_sessions import RedisSessions
+from langchain_tiered_memory.working._sync_log import nodes_of, records_to_append, rows_to_append
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
-from langchain_tiered_memory.working.nodes import decode_node, encode_node
 from langchain_tiered_memory.working.records import (
     Record,
     check_count,
     check_session_id,
     entry_of,
     key_of,
-    records_of,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _LONGEST_TTL: Final = 10**15
 _PREFIX: Final = "tiered_memory:log:"
 
 
-class RedisMessageLog(MessageLog):
+class RedisMessageLog(PickledByArguments, MessageLog):
     """A message log in Redis, shared by any number of threads, processes and machines.
 
     An append is one script and one round trip: all of its messages under the next numbers, or none. It needs no module
@@ -85,7 +85,7 @@ class RedisMessageLog(MessageLog):
         if not isinstance(prefix, str) or not prefix.isprintable() or "{" in prefix or "}" in prefix:
             msg = f"prefix={prefix!r} cannot begin a key: give printable text without braces, which tell the session"
             raise ValueError(msg)
-        self._arguments: dict[str, Any] = {
+        self._arguments = {
             "url": url,
             "ttl": ttl,
             "prefix": prefix,
@@ -98,12 +98,6 @@ class RedisMessageLog(MessageLog):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._server.name!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._arguments
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]  # a copy is made as the original was
 
     def close(self) -> None:
         """Close the connections; those of an event loop that still runs go with `aclose`, or with the loop."""
@@ -152,25 +146,19 @@ class RedisMessageLog(MessageLog):
         self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None
     ) -> int:
         """`append`, awaited on the event loop. A task that is cancelled meanwhile may still have written everything."""
-        check_session_id(session_id)
-        check_count("expected_version", expected_version)
-        records = records_of(messages, self._clock())
+        records = records_to_append(session_id, messages, expected_version, self._clock)
         return await adrive(self._stored.append(session_id, records, expected_version))
 
     async def aappend_nodes(self, session_id: str, nodes: Sequence[SummaryNode], expected_version: int) -> int:
         """`append_nodes`, awaited on the event loop. A task that is cancelled may still have written all of them."""
-        check_session_id(session_id)
-        check_count("expected_version", -1 if expected_version is None else expected_version)
-        last = max((node.last for node in nodes), default=0)
-        rows = [encode_node(node) for node in nodes]
+        rows, last = rows_to_append(session_id, nodes, expected_version)
         return await adrive(self._stored.append_nodes(session_id, rows, expected_version, last))
 
     async def anodes(self, session_id: str, after: int = 0) -> list[SummaryNode]:
         """`nodes`, awaited on the event loop."""
         check_session_id(session_id)
         check_count("after", after)
-        rows = await adrive(self._stored.nodes(session_id, after))
-        return [decode_node(session_id, number, row) for number, row in enumerate(rows, start=after + 1)]
+        return nodes_of(session_id, after, await adrive(self._stored.nodes(session_id, after)))
 
     async def aerase(self, session_id: str) -> int:
         """`erase`, awaited on the event loop."""

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langchain_tiered_memory._database import Database, Synchronous
+from langchain_tiered_memory._lifecycle import DatabaseBacked
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.records import Record, nodes_conflict, version_conflict
 
@@ -92,7 +93,7 @@ _NEWEST: Final = _between.order_by(_COLUMNS.number.desc()).limit(_LIMIT).offset(
 _NO_LIMIT: Final = (1 << 63) - 1
 
 
-class SQLMessageLog(MessageLog):
+class SQLMessageLog(DatabaseBacked, MessageLog):
     """A message log in a SQLite file or a PostgreSQL database, shared by any number of threads and processes.
 
     Once `append` has returned, the messages survive the death of this process, however it dies. Whether they survive
@@ -121,6 +122,8 @@ class SQLMessageLog(MessageLog):
         MemoryStoreError: The URL cannot be used; later, the database cannot be reached, read or written.
     """
 
+    _called = "log"
+
     def __init__(
         self,
         url: str,
@@ -132,18 +135,6 @@ class SQLMessageLog(MessageLog):
         super().__init__(clock=clock)
         self._arguments = {"url": url, "busy_timeout": busy_timeout, "synchronous": synchronous, "clock": clock}
         self._database = Database(url, _METADATA, busy_timeout=busy_timeout, synchronous=synchronous)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._database.name!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._database.is_in_memory:
-            msg = f"{self!r} lives in this process's memory and cannot be sent elsewhere: give the log a file"
-            raise TypeError(msg)
-        return self._arguments
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]  # a copy is made as the original was
 
     def close(self) -> None:
         """Close the connections. An in-memory database is gone with them."""

@@ -8,12 +8,12 @@ import time
 import pytest
 
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
+from langchain_tiered_memory.semantic._backend import Do
 from langchain_tiered_memory.semantic.cached import CacheBypassed, CachedFactStore
 from langchain_tiered_memory.semantic.facts import InMemoryFactStore
-from langchain_tiered_memory.semantic.records import key_of
+from langchain_tiered_memory.semantic.keys import key_of
 from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.semantic.sql import SQLFactStore
-from langchain_tiered_memory.semantic.store import Do
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_conformance import Clock
 from support.services import OwnRedis
@@ -106,7 +106,7 @@ def test_a_slow_reader_leaves_nothing_old_behind(pair):
     writer, reader, other = pair(), pair(), pair()
     writer.put(ADA, "e", "b", 0)
     writer._cold.put(ADA, "e", "a", "old")  # in the cold store alone, so that the reader must ask it
-    steps, answer = until_cold_was_asked(reader._reading([KEY]))
+    steps, answer = until_cold_was_asked(reader._reading_heads([KEY]))
     assert answer[0].value == '"old"'
     writer.put(ADA, "e", "a", "new")
     assert finish(steps, answer)[0].value == '"old"'  # it began to read before the write
@@ -117,7 +117,7 @@ def test_a_slow_reader_brings_nothing_back_that_was_erased(pair):
     writer, reader, other = pair(), pair(), pair()
     writer.put(ADA, "e", "b", 0)
     writer._cold.put(ADA, "e", "a", "old")
-    steps, answer = until_cold_was_asked(reader._reading([KEY]))
+    steps, answer = until_cold_was_asked(reader._reading_heads([KEY]))
     assert writer.erase(ADA) == 2
     assert other.get(ADA, "e", "b") is None  # a new epoch has begun
     finish(steps, answer)

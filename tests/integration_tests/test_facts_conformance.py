@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 import sqlalchemy
 
-from langchain_tiered_memory._redis import RedisServer
+from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory.semantic.cached import CachedFactStore
 from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.semantic.sql import SQLFactStore

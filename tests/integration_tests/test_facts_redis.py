@@ -12,9 +12,11 @@ import pytest
 import redis
 import redis.asyncio
 
-from langchain_tiered_memory._redis import RedisServer, Script, StoreMayForget
+from langchain_tiered_memory._redis.forgetting import StoreMayForget
+from langchain_tiered_memory._redis.script import Script
+from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.semantic.records import key_of
+from langchain_tiered_memory.semantic.keys import key_of
 from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_writers import put_in_child
@@ -200,7 +202,7 @@ def test_one_store_serves_one_event_loop_after_the_other_and_threads(facts):
         return (await facts.aget(ADA, "e", "a")).version
 
     assert [asyncio.run(count()) for _ in range(3)] == [5, 10, 15]
-    assert len(facts._server._by_loop) == 0
+    assert len(facts._server._clients._by_loop) == 0
     assert facts.get(ADA, "e", "a").version == 15
 
 
@@ -257,6 +259,17 @@ def test_the_key_of_a_fact_says_nothing_about_another(facts):
     facts.put(ADA, "a", "b:c", 2)
     assert (facts.get(ADA, "a:b", "c").value, facts.get(ADA, "a", "b:c").value) == (1, 2)
     assert key_of(ADA, "a:b", "c") != key_of(ADA, "a", "b:c")
+
+
+def test_a_forked_process_is_told_once_too(server, monkeypatch):
+    told = []
+    with RedisFactStore(server.url, hooks=[told.append]) as facts:
+        facts.get(ADA, "e", "a")
+        with monkeypatch.context() as child:
+            child.setattr("os.getpid", lambda: -1)  # as a child has another
+            for _ in range(3):
+                facts.get(ADA, "e", "a")
+        assert [type(event) for event in told] == [StoreMayForget] * 2
 
 
 def test_the_longest_retention_keeps_and_the_write_is_whole(server):

@@ -18,7 +18,7 @@ from uuid import uuid4
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_tiered_memory._redis import StoreMayForget
+from langchain_tiered_memory._redis.forgetting import StoreMayForget
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
 from langchain_tiered_memory.working import _redis_sessions
 from langchain_tiered_memory.working.nodes import SummaryNode
@@ -256,14 +256,14 @@ def test_an_append_is_one_round_trip(own, batch):
     with RedisMessageLog(own.url) as log:
         log.append(S, turns(1))
         sent = []
-        connection = log._server._client.connection_pool.get_connection()
+        connection = log._server._clients.blocking().connection_pool.get_connection()
         real = type(connection).send_packed_command
 
         def counted(self, command, *arguments, **options):
             sent.append(command)
             return real(self, command, *arguments, **options)
 
-        log._server._client.connection_pool.release(connection)
+        log._server._clients.blocking().connection_pool.release(connection)
         connection.send_packed_command = counted.__get__(connection)
         log.append(S, batch)
         log.append(S, batch, expected_version=2 + len(batch))

@@ -1,22 +1,14 @@
-"""What happened inside the memory, as data: sent to hooks, to `logging` and to LangChain's callbacks.
-
-A memory works behind the caller's back: it appends after the answer has gone out, and cuts before the model is called.
-What it did there, and above all what failed there, is told as an event. Nothing global is registered; whoever wants
-events passes hooks to the object that has them.
-"""
+"""Events of the working tier: what was stored and compacted of a session, and what was not."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-
-from langchain_core.callbacks import BaseCallbackHandler, adispatch_custom_event, dispatch_custom_event
-from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config, var_child_runnable_config
+from typing import TYPE_CHECKING, ClassVar
 
 from langchain_tiered_memory._bubble import bubble_html, gist
+from langchain_tiered_memory.events.event import MemoryEvent
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -28,48 +20,10 @@ __all__ = [
     "CompactionFailed",
     "CompactionSuperseded",
     "EpisodeHandedOn",
-    "EpisodesForgotten",
-    "EpisodesRecalled",
-    "EpisodesRemembered",
-    "EpisodicEvent",
-    "EventData",
-    "EventHook",
-    "MemoryCallbackHandler",
-    "MemoryEvent",
-    "RecallDegraded",
     "RemovalTooLate",
     "SummaryLeftOut",
     "ViewCut",
-    "aemit",
-    "emit",
 ]
-
-logger = logging.getLogger("langchain_tiered_memory")
-_MESSAGES = ("messages", "removed")
-"""Fields that hold messages, of which callbacks get the ids."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryEvent:
-    """Something that happened to the memory of a session.
-
-    Attributes:
-        session_id: The session; "" where a memory without sessions worked on a list.
-        name: What LangChain's callbacks know the event by.
-        level: How loud it is in `logging`.
-    """
-
-    session_id: str
-    name: ClassVar[str] = "tiered_memory.event"
-    level: ClassVar[int] = logging.INFO
-
-    def describe(self) -> str:
-        """Say it in one line."""
-        return f"session {self.session_id!r}"
-
-    def data(self) -> dict[str, Any]:
-        """The fields as plain data, without the text of messages: callbacks often go to a tracing service."""
-        return {field.name: _plain(field.name, getattr(self, field.name)) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +83,16 @@ class ViewCut(MemoryEvent):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction(MemoryEvent):
     """Messages left the window, and a summary has taken their place in the view; the log still has all of them.
+
+    ```python
+    from langchain_tiered_memory import Compaction, SummaryMemory
+
+    def tell(event):
+        if isinstance(event, Compaction):
+            print(f"{len(event.removed)} messages left, {event.saved:.0%} of the tokens saved")
+
+    memory = SummaryMemory(max_tokens=1_000, hooks=[tell])
+    ```
 
     Attributes:
         summary: The whole text that now stands in the view for what left the window, in this compaction and before.
@@ -285,191 +249,3 @@ class EpisodeHandedOn(MemoryEvent):
         """Say it in one line."""
         what = f"{len(self.constraints)} constraints" if self.constraints else f"{len(self.text)} characters of summary"
         return f"session {self.session_id!r}: {what} of messages {self.first} to {self.last} left the summary"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodicEvent(MemoryEvent):
-    """Something that happened to a user's episodes; `session_id` is "" where it is about all their sessions.
-
-    Attributes:
-        tenant_id: The tenant.
-        user_id: The user.
-    """
-
-    tenant_id: str
-    user_id: str
-    name: ClassVar[str] = "tiered_memory.episodes"
-    level: ClassVar[int] = logging.DEBUG
-
-    def describe(self) -> str:
-        """Say it in one line."""
-        session = f", session {self.session_id!r}" if self.session_id else ""
-        return f"user {self.user_id!r}{session}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodesRemembered(EpisodicEvent):
-    """Episodes were written.
-
-    Attributes:
-        ids: Their ids.
-    """
-
-    ids: tuple[str, ...]
-    name: ClassVar[str] = "tiered_memory.episodes_remembered"
-
-    def describe(self) -> str:
-        """Say it in one line."""
-        return f"{EpisodicEvent.describe(self)}: {len(self.ids)} episodes remembered"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodesRecalled(EpisodicEvent):
-    """A question was answered from the episodes.
-
-    Attributes:
-        ids: The ids of what was given, best first.
-        seconds: How long it took, the embedding of the question included.
-    """
-
-    ids: tuple[str, ...]
-    seconds: float
-    name: ClassVar[str] = "tiered_memory.episodes_recalled"
-
-    def describe(self) -> str:
-        """Say it in one line."""
-        return f"{EpisodicEvent.describe(self)}: {len(self.ids)} episodes recalled in {self.seconds * 1_000:.0f} ms"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodesForgotten(EpisodicEvent):
-    """Episodes were deleted for good.
-
-    Attributes:
-        count: How many.
-    """
-
-    count: int
-    name: ClassVar[str] = "tiered_memory.episodes_forgotten"
-    level: ClassVar[int] = logging.INFO
-
-    def describe(self) -> str:
-        """Say it in one line."""
-        return f"{EpisodicEvent.describe(self)}: {self.count} episodes forgotten"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecallDegraded(EpisodicEvent):
-    """The embedding model failed, so a question was answered by its words alone.
-
-    Attributes:
-        error: Why.
-    """
-
-    error: Exception
-    name: ClassVar[str] = "tiered_memory.recall_degraded"
-    level: ClassVar[int] = logging.WARNING
-
-    def describe(self) -> str:
-        """Say it in one line."""
-        return f"{EpisodicEvent.describe(self)}: recalled by words alone: {self.error}"
-
-
-class EventHook(Protocol):
-    """Whatever can be called with an event; it is called where the event happens, so it should be quick."""
-
-    def __call__(self, event: MemoryEvent, /) -> object:
-        """Take note of an event. What it raises reaches whoever caused the event."""
-
-
-class EventData(dict[str, Any]):
-    """What an event sends to LangChain's callbacks: its fields as plain data, and `event`, the event itself."""
-
-    def __init__(self, event: MemoryEvent) -> None:
-        super().__init__(event.data())
-        self.event = event
-
-
-class MemoryCallbackHandler(BaseCallbackHandler):
-    """Collects what happened in the memory during runs, and tells a function of it.
-
-    Callbacks are how a LangChain application watches a chain from outside, without reaching the objects inside that
-    have hooks. The same handler may be a hook too; an event that comes both ways counts once.
-
-    ```python
-    from langchain_core.messages import HumanMessage
-    from langchain_tiered_memory import MemoryCallbackHandler, SummaryMemory
-
-    seen = MemoryCallbackHandler()
-    SummaryMemory(max_tokens=1_000).invoke([HumanMessage("Hello")], {"callbacks": [seen]})
-    assert seen.compactions == []  # nothing had to go
-    ```
-
-    Args:
-        on_event: Called with each event, for instance to print a compaction.
-    """
-
-    run_inline = True  # in the order in which things happen
-
-    def __init__(self, on_event: Callable[[MemoryEvent], object] | None = None) -> None:
-        super().__init__()
-        self.events: list[MemoryEvent] = []
-        self._on_event = on_event
-
-    @property
-    def compactions(self) -> list[Compaction]:
-        """The compactions among the events, oldest first."""
-        return [event for event in self.events if isinstance(event, Compaction)]
-
-    def __call__(self, event: MemoryEvent, /) -> None:
-        """Take note of an event, as a hook."""
-        if any(event is known for known in self.events[-8:]):  # it has come by the other way
-            return
-        self.events.append(event)
-        if self._on_event is not None:
-            self._on_event(event)
-
-    def on_custom_event(
-        self,
-        name: str,  # noqa: ARG002  # LangChain's signature
-        data: Any,  # noqa: ANN401  # as above
-        **_: Any,  # noqa: ANN401  # as above
-    ) -> None:
-        """Take note of an event, as a callback; custom events of others are left alone."""
-        if isinstance(data, EventData):
-            self(data.event)
-
-
-def emit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
-    """Send an event to `logging`, to the callbacks of the run that this is part of, and to hooks."""
-    logger.log(event.level, "%s", event.describe())
-    if _in_run():
-        dispatch_custom_event(event.name, EventData(event))
-    for hook in hooks:
-        hook(event)
-
-
-async def aemit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
-    """`emit` on an event loop, where async callbacks are awaited."""
-    logger.log(event.level, "%s", event.describe())
-    if _in_run():
-        await adispatch_custom_event(event.name, EventData(event))
-    for hook in hooks:
-        hook(event)
-
-
-def _in_run() -> bool:
-    """Whether a LangChain run is under way here; outside of one, a custom event is an error."""
-    if var_child_runnable_config.get() is None:  # and to look further would import langsmith, which takes its time
-        return False
-    return get_callback_manager_for_config(ensure_config()).parent_run_id is not None
-
-
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401  # any field of an event
-    if isinstance(value, Exception):
-        return repr(value)
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if isinstance(value, tuple):
-        return [message.id for message in value] if name in _MESSAGES else list(value)
-    return value
