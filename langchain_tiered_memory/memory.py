@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
 from langchain_tiered_memory._driving import Call, Steps, adrive, drive
+from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory._times import utc_now
 from langchain_tiered_memory.context.assembler import ContextAssembler
@@ -36,7 +37,7 @@ __all__ = ["TieredMemory"]
 _INTEGRATIONS: Final = "langchain_tiered_memory.integrations"
 
 
-class TieredMemory:
+class TieredMemory(Closing):
     """Four tiers of memory for one application, wired to each other and kept under one token budget.
 
     Each tier works alone; what an application wants is that they work together: that a question is in the log before
@@ -344,15 +345,3 @@ class TieredMemory:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(log={self.log!r}, episodes={self.episodes!r}, facts={self.facts!r})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from langchain_tiered_memory._driving import adrive, drive
+from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory.episodic._clients import Clients
 from langchain_tiered_memory.episodic._managing import Manager
 from langchain_tiered_memory.episodic._operations import Hits, Mention, Operations, Order
@@ -21,7 +22,7 @@ _SMALLEST_DIMENSION: Final = 2
 _NAME: Final = re.compile("[A-Za-z_][A-Za-z0-9_]{0,199}")
 
 
-class EpisodeCollection:
+class EpisodeCollection(Closing):
     """The rows of all episodes of all scopes in one Milvus collection.
 
     Exists so that what Milvus is (and what Milvus Lite and older servers are not) is known in one place. Every method
@@ -313,15 +314,3 @@ class EpisodeCollection:
         """`close`, with the client of this event loop."""
         self._manager.forget()
         await self._clients.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from langchain_tiered_memory._driving import adrive, drive
+from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory._times import Duration, Moment, in_utc, micros_of, now_of, seconds_of, utc_now
 from langchain_tiered_memory.episodic._indexing import Indexer
 from langchain_tiered_memory.episodic._keeping import Keeper, Keeping, checked_scope
@@ -41,7 +42,7 @@ _MOST: Final = 1_000
 """Episodes that one recall gives at most; who wants them all exports them."""
 
 
-class EpisodicMemory:
+class EpisodicMemory(Closing):
     """Keeps rounds of conversations word for word, and finds those that answer a question, in the right user's alone.
 
     A summary loses the detail that is asked for later, and a fact extracted by a model loses what the model did not
@@ -455,18 +456,6 @@ class EpisodicMemory:
     async def aclose(self) -> None:
         """`close`, awaited."""
         await adrive(self._shelf.closing())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     # --- algorithms ---------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
+from langchain_tiered_memory._digests import digest_of
 from langchain_tiered_memory._times import FOREVER, Duration, Moment, from_micros, in_utc, micros_of, seconds_of
 from langchain_tiered_memory.episodic._escaping import escaped, escaped_json
 from langchain_tiered_memory.episodic.rows import LONGEST_ENTITY
@@ -194,7 +194,7 @@ def id_of_place(scope: MemoryScope, session_id: str, kind: str, *place: int) -> 
         kind: The kind of row.
         *place: Numbers in the log, or the number of a round.
     """
-    return _digest(scope.user_key, scope.session_key, "place", session_id, kind, *map(str, place))
+    return digest_of(scope.user_key, scope.session_key, "place", session_id, kind, *map(str, place))
 
 
 def id_of_content(scope: MemoryScope, created_at: datetime | None, *parts: str) -> str:
@@ -206,16 +206,7 @@ def id_of_content(scope: MemoryScope, created_at: datetime | None, *parts: str) 
         *parts: What makes it what it is.
     """
     when = "" if created_at is None else str(micros_of(created_at))
-    return _digest(scope.user_key, scope.session_key, "content", when, *parts)
-
-
-def _digest(*parts: str) -> str:
-    hashed = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        hashed.update(len(data).to_bytes(8, "big"))
-        hashed.update(data)
-    return hashed.hexdigest()[:32]
+    return digest_of(scope.user_key, scope.session_key, "content", when, *parts)
 
 
 # --- validity ---------------------------------------------------------------------------------------------------------
