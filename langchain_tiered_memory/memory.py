@@ -21,7 +21,7 @@ from langchain_tiered_memory.context.remembering import RememberRound
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import ScopeError
-from langchain_tiered_memory.events import EventHook
+from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.semantic.facts import FactStore
 from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
@@ -110,7 +110,7 @@ class TieredMemory(Closing):
         )
         self.facts = facts or facts_of(f"sqlite:///{folder}/facts.db", clock)
         self._token_counter = token_counter
-        self._hooks = tuple(hooks)
+        self._hooks = hooks_of(hooks)
         self._recollections = Recollections()
         self.follower = Follower(self.log, self.episodes, self._hooks)
         self.summary = self._summary(summarizer, clock, dict(summary or {}))
@@ -140,7 +140,7 @@ class TieredMemory(Closing):
             clock: As the class takes it.
             **settings: What the class takes otherwise.
         """
-        hooks = tuple(settings.get("hooks", ()))
+        hooks = hooks_of(settings.get("hooks", ()))
         return cls(
             None,
             log=log_of(log, clock),

@@ -96,6 +96,8 @@ class MemoryScope:
             if len(value) > _LONGEST_PART:
                 msg = f"a {name} id has at most {_LONGEST_PART:,} characters, got {len(value):,}: {value[:40]!r}..."
                 raise ScopeError(msg)
+            if type(value) is not str:  # of an Enum of texts the text, which is what comes back from a store
+                object.__setattr__(self, name, str.__str__(value))
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any] | None) -> MemoryScope:

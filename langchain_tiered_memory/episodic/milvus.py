@@ -22,7 +22,7 @@ from langchain_tiered_memory.episodic._rounds import KeyFunction, key_function, 
 from langchain_tiered_memory.episodic.embeddings import model_name_of
 from langchain_tiered_memory.episodic.records import Episode
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever, loader_of, saver_of
-from langchain_tiered_memory.events import EpisodeHandedOn, EventHook
+from langchain_tiered_memory.events import EpisodeHandedOn, EventHook, hooks_of
 from langchain_tiered_memory.messages.transcript import Prefixes
 from langchain_tiered_memory.types import Clock, MemoryScope
 
@@ -106,7 +106,7 @@ class EpisodicMemory(Closing):
             clock=clock or utc_now,
             key=key_function(key),
             prefixes=prefixes_of(prefixes),
-            hooks=tuple(hooks),
+            hooks=hooks_of(hooks),
         )
         if embeddings is None:
             logger.warning("%r has no embedding model: it finds episodes by their words, not by what they mean", self)

@@ -14,7 +14,7 @@ from langchain_tiered_memory.events.episodic import (
     EpisodicEvent,
     RecallDegraded,
 )
-from langchain_tiered_memory.events.event import EventHook, MemoryEvent
+from langchain_tiered_memory.events.event import EventHook, MemoryEvent, hooks_of
 from langchain_tiered_memory.events.telling import EventData, MemoryCallbackHandler, aemit, emit, logger
 from langchain_tiered_memory.events.working import (
     AnswerInterrupted,
@@ -49,5 +49,6 @@ __all__ = [
     "ViewCut",
     "aemit",
     "emit",
+    "hooks_of",
     "logger",
 ]

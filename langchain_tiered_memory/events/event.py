@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
-__all__ = ["EventHook", "MemoryEvent"]
+__all__ = ["EventHook", "MemoryEvent", "hooks_of"]
 
 _MESSAGES: Final = ("messages", "removed")
 """Fields that hold messages, of which callbacks get the ids."""
@@ -41,6 +42,18 @@ class EventHook(Protocol):
 
     def __call__(self, event: MemoryEvent, /) -> object:
         """Take note of an event. What it raises reaches whoever caused the event."""
+
+
+def hooks_of(hooks: Iterable[EventHook] | EventHook) -> tuple[EventHook, ...]:
+    """Hooks as they were given to an object.
+
+    Raises:
+        TypeError: It is one hook and no list of them.
+    """
+    if not isinstance(hooks, Iterable):
+        msg = f"hooks={hooks!r} is no list of hooks: give hooks=[...], even for one"
+        raise TypeError(msg)
+    return tuple(hooks)
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401  # any field of an event

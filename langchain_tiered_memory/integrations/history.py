@@ -22,7 +22,7 @@ from langchain_core.runnables.history import RunnableWithMessageHistory
 
 from langchain_tiered_memory._driving import Steps, adrive, drive
 from langchain_tiered_memory.errors import VersionConflictError
-from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, EventHook, ViewCut, aemit, emit
+from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, EventHook, ViewCut, aemit, emit, hooks_of
 from langchain_tiered_memory.integrations._runs import (
     INCOMPLETE,
     NOTHING,
@@ -125,7 +125,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         self.max_tokens = max_tokens
         self.token_counter = token_counter
         self.memory = memory
-        self._hooks = tuple(hooks)
+        self._hooks = hooks_of(hooks)
         self._after_append = after_append or _nothing
         self._pinned: list[BaseMessage] | None = None
         # The ids of all messages that a view of this object had. A run brings them back with its input, and they are

@@ -12,7 +12,7 @@ from langchain_tiered_memory._driving import Step, Steps, Tell
 from langchain_tiered_memory._lifecycle import PickledByArguments
 from langchain_tiered_memory._times import seconds_of
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
-from langchain_tiered_memory.events import EventHook, MemoryEvent
+from langchain_tiered_memory.events import EventHook, MemoryEvent, hooks_of
 from langchain_tiered_memory.semantic._backend import Do
 from langchain_tiered_memory.semantic._cache import HotCache, RestartedError
 from langchain_tiered_memory.semantic._driven import DrivenFactStore
@@ -116,7 +116,7 @@ class CachedFactStore(PickledByArguments, DrivenFactStore):
             "validities": validities,
         }
         self._hot, self._cold = hot, cold
-        self._hooks = tuple(hooks)
+        self._hooks = hooks_of(hooks)
         self._lease = seconds_of(lease, "lease")
         age = round(seconds_of(max_age, "max_age") * 1_000)
         server, prefix = hot._server, hot._names.prefix  # noqa: SLF001  # its other half

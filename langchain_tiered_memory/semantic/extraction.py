@@ -14,7 +14,7 @@ from langchain_core.runnables.config import merge_configs
 
 from langchain_tiered_memory._driving import Call, Steps, Tell, adrive, drive
 from langchain_tiered_memory.errors import VersionConflictError
-from langchain_tiered_memory.events import EventHook, MemoryEvent
+from langchain_tiered_memory.events import EventHook, MemoryEvent, hooks_of
 from langchain_tiered_memory.messages.protocol import is_inserted, is_summary, is_synthetic
 from langchain_tiered_memory.messages.transcript import to_text
 from langchain_tiered_memory.semantic._answers import SCHEMA, Numbered, found_in
@@ -122,7 +122,7 @@ def extract(
     if scope is not None:
         check_scope(scope)
     asked = model.with_structured_output(SCHEMA) if isinstance(model, BaseChatModel) else model
-    extraction = _Extraction(asked, store, scope, instruction, merge, tuple(hooks))
+    extraction = _Extraction(asked, store, scope, instruction, merge, hooks_of(hooks))
 
     def run(given: Any, config: RunnableConfig) -> list[Fact]:  # noqa: ANN401  # messages in any form
         return drive(extraction.steps(given, config))

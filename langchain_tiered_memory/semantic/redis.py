@@ -10,6 +10,7 @@ from langchain_tiered_memory._driving import Call, Steps
 from langchain_tiered_memory._lifecycle import PickledByArguments
 from langchain_tiered_memory._redis.server import Command, RedisServer
 from langchain_tiered_memory._times import seconds_of
+from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.semantic._driven import DrivenFactStore
 from langchain_tiered_memory.semantic._redis_rows import ERASE, PUT, Names, arguments_of, row_of
 from langchain_tiered_memory.semantic.keys import Key, escape
@@ -17,7 +18,6 @@ from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row
 
 if TYPE_CHECKING:
     from langchain_tiered_memory._times import Duration
-    from langchain_tiered_memory.events import EventHook
     from langchain_tiered_memory.types import Clock, MemoryScope
 
 __all__ = ["RedisFactStore"]
@@ -84,7 +84,7 @@ class RedisFactStore(PickledByArguments, DrivenFactStore):
         }
         self._retention = _micros_kept(retention)
         self._names = Names(prefix)
-        self._hooks = tuple(hooks)
+        self._hooks = hooks_of(hooks)
         self._server = RedisServer(url, needed_by=f"{type(self).__name__}(...)", timeout=timeout)
 
     def __repr__(self) -> str:

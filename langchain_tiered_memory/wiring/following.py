@@ -13,7 +13,7 @@ from langchain_tiered_memory._driving import Call, Steps, Tell
 from langchain_tiered_memory.context.remembering import INCOMPLETE
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.events import EpisodeHandedOn, EpisodicEvent, EventHook
+from langchain_tiered_memory.events import EpisodeHandedOn, EpisodicEvent, EventHook, hooks_of
 from langchain_tiered_memory.messages.protocol import is_inserted, is_user_turn, kind_of
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
@@ -68,7 +68,7 @@ class Follower:
     def __init__(self, log: MessageLog, episodes: EpisodicMemory, hooks: Sequence[EventHook]) -> None:
         self._log = log
         self._episodes = episodes
-        self._hooks = tuple(hooks)
+        self._hooks = hooks_of(hooks)
         self._behind: dict[str, MemoryScope] = {}
         self._nodes_seen: dict[str, int] = {}
 

@@ -10,6 +10,7 @@ from langchain_tiered_memory._driving import adrive, drive
 from langchain_tiered_memory._lifecycle import PickledByArguments
 from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory._times import Duration, seconds_of
+from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.working._redis_sessions import RedisSessions
 from langchain_tiered_memory.working._sync_log import nodes_of, records_to_append, rows_to_append
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
@@ -24,7 +25,6 @@ from langchain_tiered_memory.working.records import (
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
-    from langchain_tiered_memory.events import EventHook
     from langchain_tiered_memory.types import Clock
     from langchain_tiered_memory.working.nodes import SummaryNode
 
@@ -90,7 +90,7 @@ class RedisMessageLog(PickledByArguments, MessageLog):
             "ttl": ttl,
             "prefix": prefix,
             "timeout": timeout,
-            "hooks": tuple(hooks),
+            "hooks": hooks_of(hooks),
             "clock": clock,
         }
         self._server = RedisServer(url, needed_by=type(self).__name__, timeout=timeout)

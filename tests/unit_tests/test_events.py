@@ -25,6 +25,7 @@ from langchain_tiered_memory.events import (
     ViewCut,
     aemit,
     emit,
+    hooks_of,
 )
 
 FAILED = AppendFailed(session_id="s", messages=(HumanMessage("secret", id="m"),), error=OSError("disk full"))
@@ -161,3 +162,10 @@ def test_custom_events_of_others_are_left_alone():
     seen = MemoryCallbackHandler()
     RunnableLambda(lambda _: dispatch_custom_event("theirs", {"a": 1})).invoke(1, {"callbacks": [seen]})
     assert seen.events == []
+
+
+def test_one_hook_instead_of_a_list_is_named():
+    seen = MemoryCallbackHandler()
+    assert hooks_of([seen]) == hooks_of(iter([seen])) == (seen,)
+    with pytest.raises(TypeError, match=r"is no list of hooks: give hooks=\[\.\.\.\]"):
+        hooks_of(seen)

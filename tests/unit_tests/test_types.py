@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from enum import StrEnum
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,3 +55,11 @@ def test_a_scope_comes_from_the_configurable_of_a_run():
 def test_a_run_that_names_no_user_has_no_scope(config):
     with pytest.raises(ScopeError, match="user_id"):
         MemoryScope.from_config(config)
+
+
+def test_a_part_that_is_an_enum_of_texts_is_its_text():
+    class User(StrEnum):
+        ADA = "ada"
+
+    scope = MemoryScope(User.ADA)
+    assert (scope, type(scope.user)) == (MemoryScope("ada"), str)
