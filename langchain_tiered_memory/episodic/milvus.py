@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_tiered_memory._driving import adrive, drive
 from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory._times import Duration, Moment, in_utc, micros_of, now_of, seconds_of, utc_now
+from langchain_tiered_memory.episodic._asking import Filter, Recall, where_of
 from langchain_tiered_memory.episodic._indexing import Indexer
 from langchain_tiered_memory.episodic._keeping import Keeper, Keeping, checked_scope
 from langchain_tiered_memory.episodic._lifetime import all_of, count, forget, get, supersede
@@ -17,7 +18,7 @@ from langchain_tiered_memory.episodic._mapping import episode_of
 from langchain_tiered_memory.episodic._opening import Shelf
 from langchain_tiered_memory.episodic._paging import Joiner
 from langchain_tiered_memory.episodic._rebuilding import rebuild
-from langchain_tiered_memory.episodic._recalling import Filter, Recall, recall, where_of
+from langchain_tiered_memory.episodic._recalling import recall
 from langchain_tiered_memory.episodic._rounds import KeyFunction, key_function, prefixes_of
 from langchain_tiered_memory.episodic.embeddings import model_name_of
 from langchain_tiered_memory.episodic.records import Episode
