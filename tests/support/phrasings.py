@@ -1,7 +1,7 @@
 """Ways to bind an assistant without the usual words, and talk that uses the usual words and binds nobody.
 
 `INDIRECT_*` and `CHAT` were written before the patterns that find them, and the patterns were tuned on them. `UNSEEN_*`
-were written last, and no pattern was changed after they had been tried: they tell what a new phrasing can hope for.
+were written after that, and later patterns have seen them; what none has seen is in `standing`.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ class Compactor:
             level=merge.level,
             spans=merge_spans([*spans, *(span for one in replaced for span in one.spans)]),
             text=text,
-            tokens=settings.meter.text(text),
+            tokens=settings.meter.line(text),
             created_at=settings.clock(),
         )
         live = sorted([*(one for one in shown if one not in merge.nodes), node], key=lambda one: one.first)

@@ -78,7 +78,7 @@ class Writer:
         parts: Sequence[Sequence[BaseMessage]] = [request.messages]
         if self.window is not None:
             # What was written so far goes in with each part, and what is to be written needs room too.
-            taken = overhead + max(self.meter.text(running), request.max_tokens) + request.max_tokens
+            taken = overhead + max(self.meter.line(running), request.max_tokens) + request.max_tokens
             room = max(self.window - taken, _LEAST_ROOM)
             parts = list(split_parts(request.messages, room, self.meter.message))
         for part in parts:
@@ -86,17 +86,19 @@ class Writer:
         return running
 
     def _one(self, request: Request, overhead: int) -> Generator[Ask, Any, str]:
-        given = self.meter.text(request.previous) + self.meter.messages(request.messages)
+        given = self.meter.line(request.previous) + self.meter.messages(request.messages)
         # Of a few words a summary at the usual length would be longer than they are, and could not be used.
         limit = min(request.max_tokens, max(1, int(_SHORTER * given)))
         asked = replace(request, max_tokens=limit) if self.summarizer.knows_limit else request
         text = yield from self._asked(asked, given + overhead)
-        tokens = self.meter.text(text)
+        tokens = self.meter.line(text)
         if tokens > given:
             msg = f"the summary takes {tokens} tokens, more than the {given} that it was to replace"
             raise SummarizationError(msg)
         if tokens > request.max_tokens and self.summarizer.knows_limit:
             text = yield from self._shorter(text, tokens, request, overhead)
+        if self.meter.line(text) <= request.max_tokens:
+            return text
         return shortened(text, request.max_tokens, self.meter.text)
 
     def _shorter(self, text: str, tokens: int, request: Request, overhead: int) -> Generator[Ask, Any, str]:
@@ -107,12 +109,12 @@ class Writer:
             shorter = yield from self._asked(again, tokens + overhead)
         except SummarizationError:
             return text
-        return shorter if self.meter.text(shorter) < tokens else text
+        return shorter if self.meter.line(shorter) < tokens else text
 
     def _asked(self, request: Request, given: int) -> Generator[Ask, Any, str]:
         answer: Answer = yield Ask(self.summarizer, request, self.config)
         self.calls += 1
-        read, written = answer.tokens or (given, self.meter.text(str(answer.text)))
+        read, written = answer.tokens or (given, self.meter.line(str(answer.text)))
         self.read += read
         self.written += written
         return check_text(answer.text, answer.metadata)

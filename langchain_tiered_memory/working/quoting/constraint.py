@@ -32,8 +32,9 @@ class Constraint:
         source: Who said it. Only a user, or a system message, lays down rules.
         topic: What it is about, for telling which one a later sentence changes: words in lower case, with a space
             between. `""` leaves it to the text, and is what `find_constraints` gives.
-        weak: Whether it binds without saying so: it names a bound ("my budget is 900 EUR"), or tells to do one thing.
-            Where not every rule has room, one that says outright what to do or not to do goes first.
+        weak: Whether it binds without saying so: it names a bound ("my budget is 900 EUR"), or tells to do something
+            without a word that makes it a rule for good ("save the receipts in the shared folder"). Where not every
+            rule has room, one that says outright what to do or not to do goes first.
     """
 
     text: str

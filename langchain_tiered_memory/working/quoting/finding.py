@@ -10,11 +10,11 @@ from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.messages.protocol import Kind, is_summary, is_synthetic, kind_of
 from langchain_tiered_memory.working.quoting.constraint import Constraint, Source
-from langchain_tiered_memory.working.wording.cues import binds, bounds, is_conclusion
+from langchain_tiered_memory.working.wording.cues import binds, bounds, is_conclusion, is_question
 from langchain_tiered_memory.working.wording.reading import one_line, read, said_text
 from langchain_tiered_memory.working.wording.sentences import Sentence, pieces, split_sentences
 from langchain_tiered_memory.working.wording.topics import withdraws
-from langchain_tiered_memory.working.wording.values import has_value, record_pairs
+from langchain_tiered_memory.working.wording.values import has_value, holds_value, record_pairs
 
 __all__ = ["RULE_BYTES", "find_constraints"]
 
@@ -96,11 +96,15 @@ def _of_user(text: str) -> _Found:
 def _of_sentence(sentence: Sentence) -> _Found:
     for text in pieces(sentence.text, RULE_BYTES):
         piece = read(text)
-        if not sentence.code and (sentence.listed or binds(piece) or withdraws(piece)):
-            yield text, "rule"
-        elif not sentence.code and bounds(piece):
-            yield text, "weak"
-        elif has_value(piece):
+        if not sentence.code:
+            question = is_question(text)
+            if sentence.listed or binds(piece, question=question) or withdraws(piece):
+                yield text, "rule"
+                continue
+            if not question and bounds(piece):
+                yield text, "weak"
+                continue
+        if has_value(piece):
             for part in _valued(text):
                 yield part, "value"
 
@@ -108,7 +112,7 @@ def _of_sentence(sentence: Sentence) -> _Found:
 def _valued(text: str) -> list[str]:
     """The parts of a piece that hold values; the whole where it is short."""
     parts = pieces(text, VALUE_BYTES)
-    return parts if len(parts) == 1 else [part for part in parts if has_value(read(part))]
+    return parts if len(parts) == 1 else [part for part in parts if holds_value(part)]
 
 
 def _of_assistant(text: str) -> _Found:
@@ -135,7 +139,7 @@ def _of_tool(text: str) -> _Found:
         said = (part for sentence in split_sentences(text) for part in pieces(sentence.text, VALUE_BYTES))
     for part in said:
         # A bare "275" tells nothing without what was asked.
-        if has_value(read(part)) and (len(part) > _BARE or not _BARE_NUMBER.fullmatch(part)):
+        if holds_value(part) and (len(part) > _BARE or not _BARE_NUMBER.fullmatch(part)):
             yield part, "value"
             left -= 1
             if not left:

@@ -29,12 +29,17 @@ def is_question(text: str) -> bool:
 
 def is_rule(piece: Reading) -> bool:
     """Whether a piece of a sentence binds the one who is addressed: a prohibition, a duty, a bound, a standing wish."""
-    return binds(piece) or bounds(piece)
-
-
-def binds(piece: Reading) -> bool:
-    """Whether a piece says outright what the one who is addressed must, may or must not do."""
     question = is_question(piece.text)
+    return binds(piece, question=question) or (not question and bounds(piece))
+
+
+def binds(piece: Reading, *, question: bool) -> bool:
+    """Whether a piece says outright what the one who is addressed must, may or must not do.
+
+    Args:
+        piece: The piece.
+        question: Whether it ends in a question mark.
+    """
     if piece.han and binds_in_chinese(piece.text, question=question):
         return True
     # Also of a sentence in both scripts: "Never use 微信".
@@ -42,10 +47,10 @@ def binds(piece: Reading) -> bool:
 
 
 def bounds(piece: Reading) -> bool:
-    """Whether a piece binds without saying so: it names a bound ("my budget is 900 EUR"), or only tells what to do."""
-    question = is_question(piece.text)
-    if question:
-        return False
+    """Whether a piece that asks nothing binds without saying so.
+
+    It names a bound ("my budget is 900 EUR"), or only tells what to do.
+    """
     if has_number(piece):
         if piece.han and bounds_in_chinese(piece.text):
             return True

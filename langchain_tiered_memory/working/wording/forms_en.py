@@ -44,7 +44,8 @@ DIRECT_FORMS: Final = (
     Form(
         "should shouldn't",
         r"\byou (?:should (?:not|never|always|only)|shouldn't)\b|\bshouldn't\b|\bshould (?:not|only|stay|remain|match"
-        r"|start|end|fit|use|include|contain|have|go|be (?:in|at|under|below|within|between|kept|sent|written|no|on"
+        r"|start|end|fit|use|include|contain|have|go|be (?:in(?! (?:your|my|his|her)\b)|at|under|below|within|between"
+        r"|kept|sent|written|no|on"
         r"|from|treated|rounded|limited|formatted|signed|addressed|done|made|called|stored|encrypted|masked|reviewed"
         r"|approved|tested|short|quoted|exactly|invited|at (?:most|least)))\b|\bshould (?:never|always)\b"
         r"|^neither\b.*\bshould\b",
@@ -100,8 +101,9 @@ DIRECT_FORMS: Final = (
     Form(
         "than latest earliest most least exceed exceeds over above below under beyond surpass spend capped",
         r"\b(?:no|not) (?:more|less|fewer|later|earlier|longer|sooner|larger|bigger|smaller|higher|lower|shorter"
-        r"|greater|older|newer|further|farther|closer|cheaper|heavier|faster|slower) than\b|\bat the (?:latest"
-        r"|earliest|most|least)\b|\b(?:not|never|n't|cannot) (?:to )?(?:exceed|go (?:over|above|below|under|beyond)"
+        r"|greater|older|newer|further|farther|closer|cheaper|heavier|faster|slower) than\b|\bat (?:the )?(?:latest"
+        r"|earliest|most)\b|\bat the least\b|\b(?:not|never|n't|cannot) (?:to )?(?:exceed|go (?:over|above|below|under"
+        r"|beyond)"
         r"|surpass|spend)\b|\bcapped at\b",
     ),
     Form(
@@ -172,7 +174,8 @@ DIRECT_FORMS: Final = (
     # imperatives that bind by themselves
     Form(
         "avoid stop limit restrict exclude stick quit cease prefer treat skip omit leave use",
-        rf"{START}(?:avoid|stop|limit|restrict|exclude|stick (?:to|with)|quit|cease|prefer|treat|skip|omit|leave out"
+        rf"{START}(?:avoid|stop|limit(?= (?:the|your|our|my|it|them|all|any|every|each|this|these)\b|\b.* to\b)"
+        rf"|restrict|exclude|stick (?:to|with)|quit|cease|prefer|treat|skip|omit|leave out"
         rf"|use(?! to\b))\b",
     ),
     Form("nothing nobody none", rf"{START}{VERBS} (?:nothing|nobody|none)\b"),

@@ -227,7 +227,8 @@ INDIRECT_FORMS: Final = (
     ),
     Form(
         "should",
-        r"^(?:the|all|any|our|no|your) [\w' -]{1,60} should be (?!fun|great|good|nice|proud|awesome|amazing|fine|over"
+        r"^(?:the|all|any|our|no|your) [\w' -]{1,60} should be (?!fun|in (?:your|my|his|her)\b|great|good|nice|proud"
+        r"|awesome|amazing|fine|over"
         r"|interesting|exciting|so|really|ok|there|here|able|back|home|happy|cool|easy|enough|celebrated)\w",
     ),
     Form(

@@ -118,13 +118,10 @@ def _parts(line: str) -> Iterator[str]:
         mark = line[first]
         if not ascii_only and mark not in _CHINESE_ENDS and not _may_follow(line[end : end + 1]):
             continue
-        if end - first > 1 and line[end - 1] in _CLOSING_QUOTES and line[end : end + 2].strip().islower():
-            continue  # what was quoted ended, not what quotes it
-        if (
-            mark == "."
-            and end - first == 1
-            and _abbreviated(line[max(start, first - 1 - _LONGEST_ABBREVIATION) : first])
-        ):
+        if end - first > 1:
+            if line[end - 1] in _CLOSING_QUOTES and line[end : end + 2].strip().islower():
+                continue  # what was quoted ended, not what quotes it
+        elif mark == "." and _abbreviated(line[start:first]):
             continue
         if quotes and end - start <= _QUOTED_SENTENCES and _open_quote(line[start:end]) and _closes(line, end):
             continue
@@ -141,10 +138,15 @@ def _may_follow(letter: str) -> bool:
 
 def _abbreviated(before: str) -> bool:
     """Whether a full stop only shortens the word before it: "e.g.", "Dr.", an initial, or a number that counts."""
-    word = before.rpartition(" ")[2].lstrip("(\"'")
+    word = before[before.rfind(" ") + 1 :]
+    if len(word) > _LONGEST_ABBREVIATION:
+        return False
+    if word == before and word.isdecimal() and len(word) <= 3:  # noqa: PLR2004
+        return True
+    word = word.lstrip("(\"'")
     if len(word) == 1:
         return word.isupper() and word != "I"
-    return word.lower() in _ABBREVIATIONS or (before == word and word.isdecimal() and len(word) <= 3)  # noqa: PLR2004
+    return word.lower() in _ABBREVIATIONS
 
 
 def _open_quote(text: str) -> bool:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from langchain_tiered_memory.working.wording.reading import Reading
+from langchain_tiered_memory.working.wording.reading import Reading, read
 
-__all__ = ["has_number", "has_value", "numbers_of", "record_pairs"]
+__all__ = ["has_number", "has_value", "holds_value", "numbers_of", "record_pairs"]
 
 _WORD_NUMBER: Final = (
     r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
@@ -106,6 +106,11 @@ def has_value(piece: Reading) -> bool:
     if has_number(piece) or (piece.han and _NAMED_ZH.search(text)) or _is_named(piece):
         return True
     return _MARKS.search(text) is not None and _MARKED.search(text) is not None
+
+
+def holds_value(text: str) -> bool:
+    """`has_value` of a text that has not been read; most values have a digit, which tells it without reading."""
+    return _DIGIT.search(text) is not None or has_value(read(text))
 
 
 def _is_named(piece: Reading) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["CHATTY_VERBS", "NOT_AFTER", "START", "VERBS", "VERB_LIST", "Form"]
+__all__ = ["CHATTY_VERBS", "NOT_AFTER", "ORDERED", "START", "VERBS", "VERB_LIST", "Form"]
 
 
 class Form(NamedTuple):
@@ -16,7 +16,8 @@ class Form(NamedTuple):
 
 # What opens a clause, so that a verb behind it is an imperative.
 START: Final = (
-    r"(?:^|[;:!?—(\"“*]\s*|\.\s+|\b(?:please|kindly),? |, (?:but|so|and) (?:please )?|^(?:if|when|whenever|for|before"
+    r"(?:^|[;:!?—(\"“*]\s*|\.\s+|\b(?:please|kindly),? |\b(?:can|could|would|will) you (?:please |possibly |kindly )?"
+    r"|, (?:but|so|and) (?:please )?|^(?:if|when|whenever|for|before"
     r"|after|once|in|on|unless|until|while|during|as soon as|with)\b[^,]{0,200}, (?:then )?)(?:(?:please|just|kindly"
     r"|also|then|always|and|but|so|now|ok|okay|again|remember|or)\b,? )*"
 )
@@ -37,7 +38,8 @@ VERB_LIST: Final = frozenset(
     scrape drive ride cross pass leak rely depend double-check destroy delete page patch assign defer escalate obtain
     seek lock unlock encrypt consult ensure prevent shred halt pause abort decline reject archive redact blur
     capitalise capitalize favour favor refrain refuse hand grant deny issue wash cook clean feed water wear stack fill
-    empty weigh measure sew knit paint""".split()  # noqa: SIM905
+    empty weigh measure sew knit paint anonymise anonymize prioritise prioritize proofread quarantine rotate sanitise
+    sanitize reach alert hire rent""".split()  # noqa: SIM905
 )
 CHATTY_VERBS: Final = frozenset(
     """build call check describe do drop explain follow get give go guess hide hold keep list move name note push
@@ -46,6 +48,8 @@ CHATTY_VERBS: Final = frozenset(
 )
 """Those that friends use to each other too, so that alone they bind nobody."""
 VERBS: Final = f"(?:{'|'.join(sorted(VERB_LIST, key=lambda verb: (-len(verb), verb)))})"
+ORDERED: Final = rf"(?!(?:say|tell|guess|go|hide|hold|start|stay|work|talk|share|show|take|get)\b){VERBS}\b"
+"""A verb that friends rarely use to each other."""
 NOT_AFTER: Final = (
     r"(?<!\bi )(?<!\bwe )(?<!\bhe )(?<!\bshe )(?<!\bthey )(?<!\bit )(?<!\byou )(?<!\bwho )(?<!'ve )(?<!'d )(?<!'s )"
     r"(?<!'ll )(?<!'re )(?<!'m )(?<!\bhave )(?<!\bhas )(?<!\bhad )(?<!\bwas )(?<!\bwere )(?<!\bam )(?<!\bwill )"

@@ -27,6 +27,16 @@ from langchain_tiered_memory.working.summary import SummaryMemory
 from support.conversations import rounds
 from support.phrasings import CHAT, INDIRECT_EN, INDIRECT_ZH, UNSEEN_CHAT, UNSEEN_EN, UNSEEN_ZH
 from support.planted import MORE_EN, MORE_ZH, RULES_EN, RULES_ZH, SMALL_TALK, VALUES_EN, VALUES_ZH
+from support.standing import (
+    FRESH_EN,
+    FRESH_TALK_EN,
+    FRESH_TALK_ZH,
+    FRESH_ZH,
+    PASSING_EN,
+    PASSING_ZH,
+    STANDING_EN,
+    STANDING_ZH,
+)
 
 RULES = RULES_EN + RULES_ZH
 VALUES = VALUES_EN + VALUES_ZH
@@ -87,14 +97,39 @@ def share_taken_for_rules(talk):
 
 @pytest.mark.parametrize(
     ("phrasings", "least"),
-    [(INDIRECT_EN, 0.93), (INDIRECT_ZH, 0.95), (UNSEEN_EN, 0.6), (UNSEEN_ZH, 0.7)],
-    ids=["en", "zh", "en unseen", "zh unseen"],
+    [
+        (INDIRECT_EN, 0.96),
+        (INDIRECT_ZH, 0.97),
+        (UNSEEN_EN, 0.83),
+        (UNSEEN_ZH, 0.8),
+        (STANDING_EN, 0.95),
+        (STANDING_ZH, 0.95),
+        (FRESH_EN, 0.77),
+        (FRESH_ZH, 0.8),
+    ],
+    ids=["en", "zh", "en later", "zh later", "en standing", "zh standing", "en fresh", "zh fresh"],
 )
 def test_most_indirect_phrasings_are_found(phrasings, least):
     assert share_found(phrasings) >= least
 
 
-@pytest.mark.parametrize(("talk", "most"), [(CHAT, 0.08), (UNSEEN_CHAT, 0.2)], ids=["tuned", "unseen"])
+@pytest.mark.parametrize(("phrasings", "least"), [(FRESH_EN, 0.72), (FRESH_ZH, 0.75)], ids=["en", "zh"])
+def test_most_phrasings_that_no_pattern_was_tuned_on_are_taken_for_rules(phrasings, least):
+    assert share_taken_for_rules(phrasings) >= least
+
+
+@pytest.mark.parametrize(
+    ("talk", "most"),
+    [
+        (CHAT, 0.08),
+        (UNSEEN_CHAT, 0.05),
+        (PASSING_EN, 0.02),
+        (PASSING_ZH, 0.02),
+        (FRESH_TALK_EN, 0.04),
+        (FRESH_TALK_ZH, 0.04),
+    ],
+    ids=["chat", "later", "en passing", "zh passing", "en fresh", "zh fresh"],
+)
 def test_few_sentences_of_other_talk_are_taken_for_rules(talk, most):
     assert share_taken_for_rules(talk) <= most
 
@@ -380,6 +415,57 @@ def test_a_rule_said_outright_goes_before_one_that_only_names_a_bound_or_a_deed(
     assert [(one.kind, one.weak) for one in (early, *later)] == [("rule", False), ("rule", True)]
     room = max(count(render_constraints([one])) for one in (early, *later)) + 1
     assert fit_constraints([early, *later], room, count) == ([early], later)
+
+
+@pytest.mark.parametrize(
+    ("rule", "passing"),
+    [
+        ("Only use GET requests on the billing API.", "Find me a train that leaves before nine."),
+        ("Never call before 9.", "Book the last flight before midnight."),
+        ("Ask me before you delete anything.", "Compare these two offers, the cheaper one first."),
+        ("Prices without VAT, please.", "List all hotels under 200 euros near the station."),
+        ("Run the tests before every push.", "Report says two branches are slow."),
+        ("You must not contact my manager.", "He said he must be home by six."),
+        ("No emails to customers.", "In the film nobody is allowed to speak."),
+        ("Keep answers short.", "Order 4 arrives before noon on Monday."),
+        ("只允许 GET 请求。", "帮我找一趟九点前到的车。"),
+        ("九点以前别打电话。", "把最后一段改短到两百字以内。"),
+        ("删东西之前先问我。", "他说他六点前必须到家。"),
+        ("报价一律不含税。", "那家酒店只收现金，真麻烦。"),
+        ("不要联系我的经理。", "今天早上只来了两个客户。"),
+        ("每次提交之前都要跑测试。", "听说在日本进屋要脱鞋。"),
+    ],
+)
+def test_a_standing_rule_goes_before_what_is_asked_or_told_for_the_moment(rule, passing):
+    [early], later = said(rule), said(passing)
+    assert (early.kind, early.weak) == ("rule", False)
+    assert [one for one in later if one.kind == "rule" and not one.weak] == []
+    room = max(count(render_constraints([one])) for one in (early, *later)) + 1
+    assert fit_constraints([early, *later], room, count) == ([early], later)
+
+
+@pytest.mark.parametrize(
+    ("rule", "passing"),
+    [
+        ("Never call before 9.", "Find me a train that leaves before {}, below {} EUR."),
+        ("九点以前别打电话。", "帮我找一趟{}点前到、不到{}元的车。"),
+    ],
+)
+def test_an_early_rule_outlasts_any_number_of_requests_for_the_moment(rule, passing):
+    known = said(rule)
+    for number in range(300):
+        known, _ = fit_constraints(merge_constraints(known, said(passing.format(number, 7 * number))), 60, count)
+    assert texts(known)[0] == rule
+
+
+def test_most_rules_that_were_said_once_hold_their_place_in_a_small_block_over_generated_rounds():
+    known, order = [], [*RULES_EN[::4][:15], *RULES_ZH[::2][:15]]
+    for number, (first, *rest) in enumerate(rounds(600)):
+        rule = order[number // 20] if number % 20 == 0 else ""
+        messages = [HumanMessage(f"{first.content}\n{rule}"), *rest]
+        found = [constraint for message in messages for constraint in find_constraints(message)]
+        known, _ = fit_constraints(merge_constraints(known, found), 200, count)
+    assert sum(text in order for text in texts(known)) >= 0.8 * len(known)
 
 
 def test_an_early_rule_outlasts_any_number_of_values():
