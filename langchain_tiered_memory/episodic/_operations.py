@@ -13,7 +13,7 @@ from langchain_tiered_memory._driving import Steps
 from langchain_tiered_memory.episodic._batching import Fields, batches, chunks
 from langchain_tiered_memory.episodic._clients import Clients, RefusedError, tried
 from langchain_tiered_memory.episodic._managing import Manager, Opened
-from langchain_tiered_memory.episodic._recent import recent_ids
+from langchain_tiered_memory.episodic._recent import recent_writes
 from langchain_tiered_memory.episodic._schema import SPARSE, VECTOR
 from langchain_tiered_memory.episodic.filters import Where, literal
 from langchain_tiered_memory.episodic.rows import (
@@ -111,7 +111,7 @@ class Operations:
         self._manager = manager
         self._dimension = dimension
         self._timeout = timeout
-        self._recent = recent_ids(clients.name, manager.name)
+        self._recent = recent_writes(clients.name, manager.name)
 
     def deadline(self, timeout: float | None) -> float:
         """When an operation that begins now is to be over."""
@@ -149,7 +149,8 @@ class Operations:
             partitions.setdefault(opened.partition(one["user_key"]), {})[one["id"]] = one
         for partition, of_partition in partitions.items():
             for batch in batches(of_partition.values()):
-                self._recent.add(one["id"] for one in batch)
+                self._recent.rows.add(one["id"] for one in batch)
+                self._recent.users.add(one["user_key"] for one in batch)
                 yield from self._ask("upsert", deadline, data=batch, partition_name=partition)
 
     def update(self, ids: Sequence[str], changes: dict[str, Any], timeout: float | None) -> Steps[int]:
@@ -188,7 +189,8 @@ class Operations:
                 return len(episodes)
             episodes.update(one["episode"] for one in left)
             for batch in chunks([one["id"] for one in left]):
-                self._recent.add(batch)
+                self._recent.rows.add(batch)
+                self._recent.users.add([where.user_key])
                 yield from self._ask("delete", deadline, ids=batch, partition_name=partition)
         msg = f"rows were written as fast as they were deleted: {len(episodes)} episodes are gone, others have come"
         raise MemoryStoreError(msg)
@@ -215,7 +217,7 @@ class Operations:
         options = {
             "limit": limit,
             "partition_names": [opened.partition(where.user_key)],
-            "consistency_level": _SESSION,
+            "consistency_level": self._level(where),
         }
         hits = Hits()
         if query is not None:
@@ -246,8 +248,7 @@ class Operations:
         for batch in chunks(list(dict.fromkeys(ids))):
             asked = replace(where, ids=tuple(batch))
             fields = self._fields(vectors=vectors)
-            # Session waits for whatever this process wrote last, up to 200 ms, though it is not asked for.
-            level = _STRONG if strong else _SESSION if self._recent.has_any(batch) else _EVENTUALLY
+            level = self._level(asked, strong=strong)
             answer = yield from self._query(asked, deadline, fields=fields, level=level, plain=plain)
             found |= {one["id"]: row_of_fields(one) for one in answer}
         mine = {one: row for one, row in found.items() if where.user_key in {None, row.user_key}}
@@ -286,10 +287,21 @@ class Operations:
 
     def count(self, where: Where, timeout: float | None, *, strong: bool) -> Steps[int]:
         """How many rows match."""
-        answer = yield from self._query(
-            where, self.deadline(timeout), fields=("count(*)",), level=_level(strong=strong)
-        )
+        level = self._level(where, strong=strong)
+        answer = yield from self._query(where, self.deadline(timeout), fields=("count(*)",), level=level)
         return int(answer[0]["count(*)"])
+
+    def _level(self, where: Where, *, strong: bool = False) -> str:
+        """How new what is read must be: at least what this process wrote of it."""
+        if strong:
+            return _STRONG
+        # Session waits for whatever this process wrote last, up to 200 ms, though it is not asked for.
+        recent = self._recent
+        if where.ids is not None and not recent.rows.has_any(where.ids):
+            return _EVENTUALLY
+        if where.user_key is not None and not recent.users.has_any([where.user_key]):
+            return _EVENTUALLY
+        return _SESSION
 
     def _fields(self, *, vectors: bool) -> tuple[str, ...]:
         return (*FIELDS, "embedded", VECTOR) if vectors and self._dimension is not None else FIELDS
@@ -315,7 +327,7 @@ class Operations:
         beyond = f"id > {literal(after)}" if after else ""
         # A server gives the first rows by id; Milvus Lite does when it is told that pages are being turned.
         options: dict[str, Any] = {"limit": size, **({"iterator": "True"} if self._clients.is_lite else {})}
-        level = _level(strong=strong)
+        level = self._level(where, strong=strong)
         page = yield from self._query(where, deadline, fields=fields, level=level, beyond=beyond, **options)
         return sorted(page, key=lambda one: str(one["id"]))
 
@@ -344,10 +356,6 @@ class Operations:
             **options,
         )
         return list(answer)
-
-
-def _level(*, strong: bool) -> str:
-    return _STRONG if strong else _SESSION
 
 
 _WHERE: Final = ("session_key", "number", "part")

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from langchain_tiered_memory.episodic import _managing
-from langchain_tiered_memory.episodic._recent import recent_ids
+from langchain_tiered_memory.episodic._recent import RecentIds, recent_writes
 from langchain_tiered_memory.episodic._schema import knows_bm25
 from langchain_tiered_memory.episodic.collection import EpisodeCollection
 from langchain_tiered_memory.episodic.filters import Where
@@ -374,8 +374,8 @@ def test_opening_warns_of_nothing_where_everything_can_be_done(milvus_lite_uri):
             collection.capabilities()
 
 
-def test_only_the_rows_that_this_process_wrote_lately_are_waited_for():
-    recent = recent_ids(uuid4().hex, "episodes")
+def test_what_was_written_lately_is_known_for_a_while():
+    recent = RecentIds()
     assert not recent.has_any(["a"])
     recent.add(["a", "b"])
     assert recent.has_any(["x", "a"])
@@ -385,10 +385,43 @@ def test_only_the_rows_that_this_process_wrote_lately_are_waited_for():
     assert recent.has_any(["b"])
 
 
+def test_only_who_wrote_lately_waits_for_it(milvus_lite_uri):
+    with opened(milvus_lite_uri) as collection:
+        asked = []
+        ask = collection._rows._ask
+
+        def spied(method, deadline, **arguments):
+            asked.append(arguments.get("consistency_level"))
+            return ask(method, deadline, **arguments)
+
+        collection._rows._ask = spied
+        collection.upsert([row("ada", 1)])
+
+        def levels(name):
+            asked.clear()
+            collection.search(Where(user_key=name), vector=[1] * DIMENSION, terms="round", limit=1)
+            collection.select(Where(user_key=name))
+            collection.count(Where(user_key=name), strong=False)
+            collection.fetch([row(name, 1).id], user_key=name)
+            return set(asked)
+
+        assert levels("ada") == {"Session"}
+        assert levels("bob") == {"Eventually"}
+        collection.delete(Where(user_key="bob"))  # of nothing
+        assert levels("bob") == {"Eventually"}
+        collection.upsert([row("bob", 1)])
+        collection.delete(Where(user_key="bob"))
+        assert levels("bob") == {"Session"}
+        asked.clear()
+        collection.count(Where(user_key="carl"))
+        collection.select(Where(user_key=None))
+        assert asked == ["Strong", "Session"]
+
+
 def test_objects_of_one_collection_share_what_was_written_lately():
     uri = uuid4().hex
-    assert recent_ids(uri, "episodes") is recent_ids(uri, "episodes")
-    assert recent_ids(uri, "episodes") is not recent_ids(uri, "others")
+    assert recent_writes(uri, "episodes") is recent_writes(uri, "episodes")
+    assert recent_writes(uri, "episodes") is not recent_writes(uri, "others")
 
 
 def test_closing_waits_for_calls_of_other_threads(milvus_lite_uri):
