@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -24,15 +25,10 @@ def term_counts(query: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[F
     """How often each text has each term of a query, and how many terms each text has."""
     import numpy as np  # noqa: PLC0415  # comes with the extra, and takes time to import
 
-    place = {term: n for n, term in enumerate(query)}
     counts = np.zeros((len(texts), len(query)))
-    for row, terms in enumerate(texts):
-        if place.keys().isdisjoint(terms):
-            continue
-        for term in terms:
-            column = place.get(term)
-            if column is not None:
-                counts[row, column] += 1.0
+    if query:
+        for row, known in enumerate(map(Counter, texts)):
+            counts[row] = [known.get(term, 0) for term in query]
     return counts, np.array([len(terms) for terms in texts], dtype=float)
 
 
