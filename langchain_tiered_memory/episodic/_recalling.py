@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["document_of", "recall"]
 
+_FEWEST: Final = 10
 _NEIGHBOURLY: Final = 50
 """Of more hits than this the neighbours are not read: they would not come up to the best."""
 
@@ -77,8 +78,12 @@ def recall(keeper: Keeper, asked: Recall) -> Steps[list[Document]]:
 
 
 def _pool(k: int) -> int:
-    """How many hits to ask for by vector, and by words: Milvus Lite takes 70 µs for each, and a few do for a few."""
-    return max(k, min(POOL, 15 + 2 * k))
+    """How many hits to ask for by vector, and by words.
+
+    A few do for a few: of each, Milvus Lite takes 0.3 ms. For 5 episodes, 12 hits of each kind find 69.6 % of LoCoMo's
+    evidence, 25 find 69.9 %, 100 find 70.4 % (LocalEmbeddings).
+    """
+    return max(k, min(POOL, max(_FEWEST, 2 + 2 * k)))
 
 
 def _neighbourly(k: int) -> int:
