@@ -12,7 +12,7 @@ from langchain_tiered_memory.messages.transcript import to_text
 
 __all__ = ["Meter"]
 
-_LINES: Final = 4_096
+_LINES: Final = 1_024
 """Lines whose counts are held; most lines of a block of constraints stand in the next one too."""
 _REMEMBERED: Final = 10_000
 """Messages whose counts by a user's own function are held; a `TokenCounter` has a cache of its own."""
