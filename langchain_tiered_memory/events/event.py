@@ -48,12 +48,17 @@ def hooks_of(hooks: Iterable[EventHook] | EventHook) -> tuple[EventHook, ...]:
     """Hooks as they were given to an object.
 
     Raises:
-        TypeError: It is one hook and no list of them.
+        TypeError: It is one hook and no list of them, or holds something that cannot be called.
     """
     if not isinstance(hooks, Iterable):
         msg = f"hooks={hooks!r} is no list of hooks: give hooks=[...], even for one"
         raise TypeError(msg)
-    return tuple(hooks)
+    given: tuple[Any, ...] = tuple(hooks)  # callers without type checks too
+    for place, hook in enumerate(given):
+        if not callable(hook):
+            msg = f"hooks[{place}]={hook!r} is no hook: give a function that takes an event"
+            raise TypeError(msg)
+    return given
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401  # any field of an event

@@ -106,17 +106,17 @@ class CachedFactStore(PickledByArguments, DrivenFactStore):
             raise TypeError(msg)
         super().__init__(clock=clock or cold._clock, validities=validities)  # noqa: SLF001  # a store like this one
         self._lifetimes = {**cold._lifetimes, **{name: self._lifetimes[name] for name in validities or ()}}  # noqa: SLF001  # as above
+        self._hooks = hooks_of(hooks)
         self._arguments = {
             "hot": hot,
             "cold": cold,
             "lease": lease,
             "max_age": max_age,
-            "hooks": hooks,
+            "hooks": self._hooks,
             "clock": clock,
             "validities": validities,
         }
         self._hot, self._cold = hot, cold
-        self._hooks = hooks_of(hooks)
         self._lease = seconds_of(lease, "lease")
         age = round(seconds_of(max_age, "max_age") * 1_000)
         server, prefix = hot._server, hot._names.prefix  # noqa: SLF001  # its other half

@@ -73,18 +73,18 @@ class RedisFactStore(PickledByArguments, DrivenFactStore):
         if not isinstance(prefix, str) or not prefix or escape(prefix) != prefix or prefix.endswith("-past"):
             msg = f"prefix={prefix!r} cannot begin a key: give text without : {{ }} * ? [ ] and \\, not ending in -past"
             raise ValueError(msg)
+        self._hooks = hooks_of(hooks)
         self._arguments = {
             "url": url,
             "prefix": prefix,
             "retention": retention,
             "timeout": timeout,
-            "hooks": hooks,
+            "hooks": self._hooks,
             "clock": clock,
             "validities": validities,
         }
         self._retention = _micros_kept(retention)
         self._names = Names(prefix)
-        self._hooks = hooks_of(hooks)
         self._server = RedisServer(url, needed_by=f"{type(self).__name__}(...)", timeout=timeout)
 
     def __repr__(self) -> str:

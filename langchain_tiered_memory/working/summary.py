@@ -21,7 +21,7 @@ from pydantic import ConfigDict, PrivateAttr
 
 from langchain_tiered_memory._driving import Steps, adrive, drive
 from langchain_tiered_memory._times import utc_now
-from langchain_tiered_memory.events import EpisodeHandedOn, EventHook
+from langchain_tiered_memory.events import EpisodeHandedOn, EventHook, hooks_of
 from langchain_tiered_memory.messages.transcript import Prefixes
 from langchain_tiered_memory.messages.trimming import CounterLike, MessagesInput, Oversized, Pin
 from langchain_tiered_memory.types import Clock
@@ -123,6 +123,7 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
         clock: Gives the time.
 
     Raises:
+        TypeError: `hooks` is no list of functions.
         ValueError: An argument is not of its form, or contradicts another; names value and repair.
     """
 
@@ -214,7 +215,7 @@ class SummaryMemory(RunnableSerializable[MessagesInput, list[BaseMessage]]):
             values["fall_back"] = self.summarizer is not None
         else:
             values["fall_back"] = self.fallback is not None
-        self._settings = settings_of(**values | {"clock": clock, "hooks": tuple(self.hooks)})
+        self._settings = settings_of(**values | {"clock": clock, "hooks": hooks_of(self.hooks)})
         self._log = self.log if self.log is not None else InMemoryMessageLog(clock=clock)
 
     @property

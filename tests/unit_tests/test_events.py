@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import json
 import logging
 from dataclasses import FrozenInstanceError, fields
@@ -10,6 +11,7 @@ from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler, 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableLambda
 
+from langchain_tiered_memory import CachedFactStore, InMemoryFactStore, RedisFactStore, SummaryMemory
 from langchain_tiered_memory.events import (
     AnswerInterrupted,
     AppendFailed,
@@ -169,3 +171,21 @@ def test_one_hook_instead_of_a_list_is_named():
     assert hooks_of([seen]) == hooks_of(iter([seen])) == (seen,)
     with pytest.raises(TypeError, match=r"is no list of hooks: give hooks=\[\.\.\.\]"):
         hooks_of(seen)
+
+
+@pytest.mark.parametrize("hooks", ["seen", [None], [MemoryCallbackHandler(), 5]])
+def test_what_cannot_be_called_is_no_hook(hooks):
+    with pytest.raises(TypeError, match=r"hooks\[\d\]=.* is no hook: give a function"):
+        hooks_of(hooks)
+
+
+@pytest.mark.parametrize(("hooks", "words"), [(print, "is no list of hooks"), ([None], r"hooks\[0\]=None is no hook")])
+def test_a_summary_memory_refuses_hooks_that_are_none_when_it_is_made(hooks, words):
+    with pytest.raises(TypeError, match=words):
+        SummaryMemory(max_tokens=100, hooks=hooks)
+
+
+def test_hooks_that_can_be_read_once_are_told_of_by_a_copy_too():
+    hot = RedisFactStore("redis://localhost:1", hooks=iter([print]))
+    pair = CachedFactStore(hot=hot, cold=InMemoryFactStore(), hooks=iter([print]))
+    assert copy.copy(hot)._hooks == copy.copy(pair)._hooks == (print,)

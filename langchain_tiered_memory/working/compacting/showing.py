@@ -57,15 +57,12 @@ class Showing:
         """The view within the budget."""
         view = self.whole(session, leading)
         limit = self._settings.limits.max_tokens
-        # Where no repair added anything, the view takes no more than its parts, which are counted already.
-        size = self.size(session, leading)
-        if (
-            limit is not None
-            and size.tokens <= limit
-            and len(view) <= size.messages + 1
-            and self._settings.meter.additive
-        ):
-            return view
+        # Where nothing was repaired, the view takes no more than its parts, which are counted already.
+        fits = limit is not None and self.size(session, leading).tokens <= limit and self._settings.meter.additive
+        if fits:
+            shown = [message for _, message in self._shown(session)]
+            if _is_same(view[len(view) - len(shown) :], shown):
+                return view
         return (yield from self.fitted(session, view))
 
     def fitted(self, session: Session, view: list[BaseMessage]) -> Steps[list[BaseMessage]]:
@@ -138,7 +135,7 @@ class Showing:
 
     def _repaired(self, session: Session) -> list[BaseMessage]:
         """What is said in the view, valid. Before a user turn that a view has had, nothing can need repair any more."""
-        shown = self._last[1] if self._last is not None and self._last[0] is session else session.shown()
+        shown = self._shown(session)
         messages = [message for _, message in shown]
         notes = session.notes
         if notes.sound_before:
@@ -151,6 +148,10 @@ class Showing:
         if _is_same(repaired, messages):
             notes.sound_before = _newest_turn(shown)
         return repaired
+
+    def _shown(self, session: Session) -> list[Numbered]:
+        """What `session.shown()` gives, as it was found last."""
+        return self._last[1] if self._last is not None and self._last[0] is session else session.shown()
 
     def _spent(self, session: Session, shown: Sequence[Numbered]) -> int:
         """What the messages that are shown take together, for the price of those that are new."""

@@ -30,8 +30,9 @@ DIRECT_FORMS: Final = (
     ),
     Form(
         "forbidden prohibited disallowed off mandatory compulsory banned negotiable breaker dealbreaker hard strictly"
-        " hands",
-        r"\b(?:forbidden|prohibited|disallowed|off[- ]limits|mandatory|compulsory|banned|non[- ]negotiable"
+        " hands forbid prohibit",
+        r"\b(?:i|we) (?:\w+ly |hereby )?(?:forbid|prohibit)\b|\b(?:forbidden|prohibited|disallowed|off[- ]limits"
+        r"|mandatory|compulsory|banned|non[- ]negotiable"
         r"|deal[- ]?breaker|hard (?:limit|requirement|constraint|stop|cap|rule)|strictly|hands off)\b",
     ),
     Form(
@@ -142,7 +143,8 @@ DIRECT_FORMS: Final = (
     Form(
         "never",
         rf"\b(?=never){NOT_AFTER}never,? (?:ever,? )?{VERBS}\b|\b(?:should|must|may|can|please|shall|are to|is to"
-        rf"|to be) never\b|{START}never (?!\w+(?:ed|ing|s)\b|done|been|gone|had|seen|heard|felt|a\b|the\b|again|ever"
+        rf"|to be) never\b|{START}never (?:ever )?(?!\w+(?:ed|ing|s)\b|done|been|gone|had|seen|heard|felt|a\b"
+        rf"|the\b|again|ever"
         rf"|too|really|would|will|got)\w|\byou never {VERBS}\b|\balways\b.*\bnever\b|\bnever (?:to|in production)\b"
         rf"|, never [a-z]+[.!]?$",
     ),
@@ -154,7 +156,8 @@ DIRECT_FORMS: Final = (
     ),
     Form(
         "don't not",
-        rf"(?:{START}|, |\b(?:and|but|so|or|then) )(?:do not|don't)\b|\bnot (?:before|after|until) (?!i\b|we\b)\w",
+        rf"\bplease not {VERBS}\b|(?:{START}|, |\b(?:and|but|so|or|then) )(?:do not|don't)\b"
+        r"|\bnot (?:before|after|until) (?!i\b|we\b)\w",
     ),
     Form(
         "only",

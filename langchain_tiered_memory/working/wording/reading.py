@@ -25,6 +25,12 @@ _APOSTROPHES_TOO: Final = bytes(39 if code in b"'`" else _APART[code] for code i
 _HAN = re.compile(r"[㐀-鿿]")
 _KANA = re.compile(r"[ぁ-ヿ]")
 _LATIN_WORDS = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_BARE_WORDS: Final = frozenset(
+    """arent cant couldnt didnt doesnt dont hadnt hasnt havent isnt mustnt neednt shouldnt wasnt werent wont
+    wouldnt""".split()  # noqa: SIM905
+)
+"""What is typed in haste for "don't" and the like."""
+_BARE = re.compile(r"\b(are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)nt\b")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
 
 
@@ -38,7 +44,7 @@ class Reading(NamedTuple):
 
     Attributes:
         text: The piece as it stands.
-        low: The same in lower case with straight apostrophes, as patterns of English want it.
+        low: The same in lower case with straight apostrophes, "dont" as "don't", as patterns of English want it.
         words: Its words of Latin letters.
         han: Whether it has Chinese letters.
     """
@@ -51,6 +57,14 @@ class Reading(NamedTuple):
 
 def read(text: str) -> Reading:
     """Read a piece of a sentence."""
+    reading = _read(text)
+    if _BARE_WORDS.isdisjoint(reading.words):
+        return reading
+    words = [word[:-2] + "n't" if word in _BARE_WORDS else word for word in reading.words]
+    return reading._replace(low=_BARE.sub(r"\1n't", reading.low), words=words)
+
+
+def _read(text: str) -> Reading:
     if not text.isascii():
         low = plain(text)
         return Reading(text, low, _LATIN_WORDS.findall(low), _HAN.search(text) is not None)

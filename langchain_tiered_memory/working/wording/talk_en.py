@@ -21,7 +21,7 @@ _SMALL_TALK = re.compile(
     r"|believing|trying|dreaming|being))|(?<=[a-z] )(?<!please )always (?:make|give|remind|bring|help|lift|cheer"
     r"|inspire|brighten)s? (?:me|us|you)|(?:i|we) should (?:go|try|have|do|get|catch|meet|start|probably|really"
     r"|definitely|see|know)|needs? (?:a (?:break|nap|hug)|some (?:time|love|rest))|make sure (?:you|to) (?:have (?:a"
-    r"|fun)|get some)|make sure (?:yours|it shines)|you to join|forbidden love|never (?:mind|know|knew|a dull|ever"
+    r"|fun)|get some)|make sure (?:yours|it shines)|you to join|forbidden love|never (?:ever )?(?:mind|know|knew|a dull"
     r"|been|seen|heard|thought|fails?|gets? old|stops?|too late|underestimate|forget|felt|imagined|the same|had|have"
     r"|give up|gives?|be sure|better|lose)|must (?:be|have|feel|admit|say|confess|try|know|look|see|read|watch"
     r"|visit)(?: (?:so|really|such|been|still|super|felt|nice|great|amazing|tough|hard|proud|fun|wonderful|incredible"

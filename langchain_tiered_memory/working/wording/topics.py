@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from langchain_tiered_memory.working.wording.cues import is_question
 from langchain_tiered_memory.working.wording.reading import Reading, plain
 from langchain_tiered_memory.working.wording.values import numbers_of
 
@@ -45,7 +46,7 @@ _COMMON: Final = frozenset(
     nov
     dec""".split()  # noqa: SIM905
 )
-_CAPITAL_METHOD = re.compile(r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)(?![A-Za-z])")
+_CAPITAL_METHOD = re.compile(r"(?<![A-Za-z])(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)(?![A-Za-z])")
 _METHODS: Final = frozenset({"get", "post", "put", "patch", "delete", "head", "options"})
 _METHOD_CLASS: Final = "http-method"
 _METHOD_TERMS: Final = _METHODS | {_METHOD_CLASS}
@@ -76,6 +77,14 @@ _WITHDRAWS_WORDS: Final = frozenset(
     restriction limit requirement condition ban cap constraint instruction rules limits restrictions
     requirements""".split()  # noqa: SIM905
 )
+_HELD = re.compile(
+    r"\b(?:never|not|don't|mustn't|can't|cannot|won't|shouldn't)(?: \w+){0,2} (?:forget|ignore|disregard|scratch|drop"
+    r"|scrap|cancel|withdraw|revoke|lift|remove|undo|waive|skip)\b"
+)
+"""What somebody says who wants a rule to hold: "never lift the restriction"."""
+_HELD_ZH = re.compile(
+    r"(?:不要|不能|不得|不许|不可|不准|不会|不该|别|勿|禁止|没有?)[^,，。]{0,2}(?:取消|撤销|撤消|解除|废除|忽略|忘掉|忘了|作废)"
+)
 _PERMITS = re.compile(
     r"\byou(?:'re| are)? (?:may|can|could|now have permission to|have (?:my )?permission to|(?:now )?allowed to"
     r"|(?:now )?free to)\b(?! (?:only|not|never))|\byou (?:don't|do not|no longer) (?:need|have) to\b|\b(?:is"
@@ -85,6 +94,12 @@ _PERMITS_ZH = re.compile(r"现在可以|可以[^,，。]{1,20}了|(?:现在|已�
 _PERMITS_WORDS: Final = frozenset(
     "may can could permission allowed free need have fine ok okay permitted acceptable".split()  # noqa: SIM905
 )
+_NO_PERMIT = re.compile(
+    r"\b(?:never|not|don't|doesn't|didn't|nobody|no one)(?: \w+){0,2} (?:think|assume|believe|say|says|said|mean|means"
+    r"|imply|conclude)\b|\b(?:if(?! (?:you (?:want|like|need)|needed|necessary))|unless|only (?:when|once|after))\b"
+)
+"""What is said of a permission that is none, or holds only sometimes: the rule stays beside it."""
+_NO_PERMIT_ZH = re.compile(r"(?:不要|别|没人?|谁|不)(?:以为|觉得|认为|说)|如果|要是|假如|除非|只有|的话|若")
 _CHANGES = re.compile(
     r"\b(?:instead of|rather than|(?:is|are|will be) now|now (?:is|be|it's|use|call|reply|answer|send)|no longer"
     r"|any ?more|make (?:it|that|the)|changed my mind|replaces?|supersedes?|overrides?|not \d)\b|^(?:correction"
@@ -105,6 +120,16 @@ _CHANGES_ZH = re.compile(
 _CHANGES_WORDS: Final = frozenset(
     """instead rather now longer anymore more make correction actually update thought sorry replace replaces supersede
     supersedes override overrides changed any not""".split()  # noqa: SIM905
+)
+_UNSETTLED = re.compile(
+    r"\b(?:not|never|nobody|no one|\w+n't|cannot) (?!(?:have|need) to\b)(?:\w+ ){0,3}(?:chang|rais|lower|increas|reduc"
+    r"|mov|shift|switch|updat|extend|bump|reschedul|postpon|push|cut|mak|replac|overrid)\w*"
+    r"|\b(?:might|maybe|perhaps|thinking (?:of|about)|considering|what if|suggest(?:s|ed)|propos(?:es|ed)|wants to)\b"
+)
+"""What somebody says who only thinks of a change, or wants none."""
+_UNSETTLED_ZH = re.compile(
+    r"(?:不|别|没|勿)[^,，。]{0,6}(?:改[成为到用]|换成|变[成为]|调整[到为成]|提高到|降[到低]|推迟到|提前到)"
+    r"|可能|也许|或许|考虑|提议|要不"
 )
 _POINTS_BACK = re.compile(
     r"\b(?:make|change|raise|set|push|move|lower|cut|keep) (?:it|that|this|them)\b|(?:把)?(?:它|这个|那个)改"
@@ -144,19 +169,29 @@ def _singular(word: str) -> str:
 def withdraws(piece: Reading) -> bool:
     """Whether a sentence takes back a rule that was laid down before."""
     if piece.han and _WITHDRAWS_ZH.search(piece.text):
-        return True
-    return not _WITHDRAWS_WORDS.isdisjoint(piece.words) and _WITHDRAWS.search(piece.low) is not None
+        return _HELD_ZH.search(piece.text) is None
+    if _WITHDRAWS_WORDS.isdisjoint(piece.words) or _WITHDRAWS.search(piece.low) is None:
+        return False
+    return _HELD.search(piece.low) is None
 
 
 def permits(piece: Reading) -> bool:
-    """Whether a sentence allows something now."""
+    """Whether a sentence allows something now, without a condition."""
     if piece.han and _PERMITS_ZH.search(piece.text):
-        return True
-    return not _PERMITS_WORDS.isdisjoint(piece.words) and _PERMITS.search(piece.low) is not None
+        return _NO_PERMIT_ZH.search(piece.text) is None
+    if _PERMITS_WORDS.isdisjoint(piece.words) or _PERMITS.search(piece.low) is None:
+        return False
+    return _NO_PERMIT.search(piece.low) is None
 
 
 def changes(piece: Reading) -> bool:
-    """Whether a sentence says that something is withdrawn, changed or now allowed."""
+    """Whether a sentence says, and does not only ask or think, that something is withdrawn, changed or now allowed."""
+    if not _tells_of_change(piece) or is_question(piece.text):
+        return False
+    return not (_UNSETTLED.search(piece.low) or (piece.han and _UNSETTLED_ZH.search(piece.text)))
+
+
+def _tells_of_change(piece: Reading) -> bool:
     if piece.han and _CHANGES_ZH.search(piece.text):
         return True
     if not _CHANGES_WORDS.isdisjoint(piece.words) and _CHANGES.search(piece.low):

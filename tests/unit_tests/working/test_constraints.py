@@ -181,6 +181,46 @@ def test_a_constraint_is_the_sentence_and_nothing_around_it(text, expected):
     assert texts(said(text)) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dont use my middle name",
+        "Please dont email Bob.",
+        "You cant use POST.",
+        "u shouldnt share this",
+        "NEVER EVER touch /etc/passwd",
+        "Never ever delete my files.",
+        "I forbid you to use sudo.",
+        "Could you please not use any abbreviations?",
+    ],
+)
+def test_a_prohibition_is_one_however_hastily_or_strongly_it_is_put(text):
+    assert [(one.text, one.kind, one.weak) for one in find_constraints(HumanMessage(text))] == [(text, "rule", False)]
+
+
+@pytest.mark.parametrize(
+    "text", ["I dont know what to do", "i cant believe it", "dont worry", "Never ever been so happy."]
+)
+def test_small_talk_is_none_however_it_is_typed(text):
+    assert find_constraints(HumanMessage(text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "文件在C:\\data里面",
+        "文件叫report.pdf在桌面",
+        "看https://example.com/doc吧",
+        "链接www.example.com打开",
+        "变量MAX_RETRIES很重要",
+        "笔记在~/notes里",
+        "环境变量PATH=abc好了",
+    ],
+)
+def test_a_value_between_chinese_letters_needs_no_space(text):
+    assert [one.text for one in find_constraints(HumanMessage(text))] == [text]
+
+
 def test_a_question_is_no_rule_but_may_hold_a_value():
     assert said("Do I always have to pay first?") == []
     [found] = said("Must it be ticket TK-1187?")
@@ -283,6 +323,7 @@ def test_what_stands_behind_a_huge_paste_is_read():
         ("预算不超过 700 元。", "预算改成 900 元。"),
         ("只允许 GET 请求。", "取消只允许 GET 的限制。"),
         ("只允许 GET 请求。", "现在可以用 POST 了。"),
+        ("只允许使用GET请求。", "现在可以用POST了。"),
         ("不要给王经理打电话。", "可以给王经理打电话了。"),
         ("请一直用英文回答。", "不用再用英文回答了。"),
         ("会议定在 14:00。", "会议改到 15:00。"),
@@ -306,6 +347,29 @@ def test_a_later_message_replaces_what_it_changes(first, later):
     ],
 )
 def test_in_doubt_both_stay_the_newer_one_last(first, later):
+    assert after(first, later) == [first, later]
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        ("Never use sudo.", "Never lift the restriction on sudo."),
+        ("Never deploy on Fridays.", "Don't drop the rule that you never deploy on Fridays."),
+        ("Never deploy on Fridays.", "If I say so, you may deploy on Fridays."),
+        ("The meeting is at 3 pm.", "The meeting was not moved to 4 pm."),
+        ("The meeting is at 3 pm.", "Please don't move the meeting to 4 pm."),
+        ("The meeting is at 3 pm.", "Could we move the meeting to 4 pm?"),
+        ("The meeting is at 3 pm.", "Maybe we move the meeting to 4 pm."),
+        ("The budget is 700 EUR.", "Dont raise the budget to 900 EUR."),
+        ("不要用sudo。", "不要取消sudo的限制。"),
+        ("不要用sudo。", "sudo的限制不能取消。"),
+        ("不要删除日志文件。", "不要以为现在可以删除日志文件了。"),
+        ("预算是700元。", "不要把预算改成900元。"),
+        ("会议在3点开。", "会议不改到4点。"),
+        ("会议在3点。", "会议现在改到4点了吗？"),
+    ],
+)
+def test_a_change_that_is_denied_asked_for_or_only_thought_of_takes_nothing(first, later):
     assert after(first, later) == [first, later]
 
 

@@ -16,6 +16,7 @@ import textwrap
 import threading
 import warnings
 import weakref
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ from hypothesis import strategies as st
 from langchain_core._api.deprecation import LangChainDeprecationWarning
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
@@ -169,6 +170,33 @@ def test_between_two_compactions_only_the_end_of_the_view_changes():
         else:
             changes += 1
     assert changes == len({summary_of(one) for one in views}) - 1 > 3
+
+
+@given(st.lists(st.sampled_from(["talk", "tool"]), min_size=8, max_size=30), st.integers(150, 400))
+@examples(60)
+def test_until_the_next_compaction_the_view_only_grows_at_its_end(plan, budget):
+    said = [PROMPT]
+    for number, kind in enumerate(plan, 1):
+        said += tool_round(number) if kind == "tool" else chat(1, start=number)
+    for before, after in itertools.pairwise(grow(budgeted(max_tokens=budget), said)):
+        if summary_of(before) == summary_of(after):
+            assert after[: len(before)] == before
+
+
+@given(st.lists(st.sampled_from(["talk", "tool"]), min_size=8, max_size=30), st.integers(150, 400))
+@examples(60)
+def test_a_message_is_counted_once_while_a_conversation_grows(plan, budget):
+    counted = Counter()
+
+    def count(message: BaseMessage) -> int:
+        counted[message.id] += 1
+        return 4 + len(message.text.split())
+
+    said = [PROMPT]
+    for number, kind in enumerate(plan, 1):
+        said += tool_round(number) if kind == "tool" else chat(1, start=number)
+    grow(budgeted(max_tokens=budget, token_counter=count), said)
+    assert {counted[message.id] for message in said} <= {0, 1}
 
 
 def test_new_nodes_come_at_the_end_of_the_summary():
@@ -576,6 +604,31 @@ async def test_a_huge_tool_result_in_what_is_kept_is_shrunk(view):
     assert "left out" in shown[-1].text
     with pytest.raises(BudgetExceededError):
         await view(budgeted(max_tokens=200, oversized="raise"), said)
+
+
+@pytest.mark.parametrize("role", ["system", "human", "merge"])
+async def test_a_result_that_only_closes_a_call_is_counted_too(view, role):
+    said = [PROMPT, HumanMessage("find it", id="h"), tool_round(1)[1], HumanMessage("and?", id="now")]
+    limit = Words()(said)  # all of it fits, but not the error result for the call that was never answered
+    shown = await view(budgeted(max_tokens=limit, trigger=("messages", 50), role=role), said)
+    assert shown == [PROMPT, said[-1]]
+
+
+@given(histories(), st.integers(20, 120), st.booleans())
+@examples(150)
+def test_no_view_is_over_its_budget_whether_or_not_the_summarizer_works(history, budget, works):
+    def write(*_):
+        if not works:
+            raise ConnectionError
+        return "in short"
+
+    memory = SummaryMemory(write, max_tokens=budget, keep=("rounds", 1), session_id=S, token_counter=Words())
+    for end in range(1, len(history.messages) + 1):
+        try:
+            shown = memory.invoke(history.messages[:end])
+        except BudgetExceededError:  # what may not go is larger
+            continue
+        assert Words()(shown) <= budget
 
 
 async def test_a_question_that_only_fits_without_the_summary_is_sent_without_it(view):
