@@ -96,6 +96,7 @@ class TieredMemory(Closing):
         clock: Clock | None = None,
     ) -> None:
         clock = clock or utc_now
+        hooks = hooks_of(hooks)  # once: what is no list is read up by the first that looks into it
         folder = None if path is None else Path(path)
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +111,7 @@ class TieredMemory(Closing):
         )
         self.facts = facts or facts_of(f"sqlite:///{folder}/facts.db", clock)
         self._token_counter = token_counter
-        self._hooks = hooks_of(hooks)
+        self._hooks = hooks
         self._recollections = Recollections()
         self.follower = Follower(self.log, self.episodes, self._hooks)
         self.summary = self._summary(summarizer, clock, dict(summary or {}))
@@ -140,7 +141,7 @@ class TieredMemory(Closing):
             clock: As the class takes it.
             **settings: What the class takes otherwise.
         """
-        hooks = hooks_of(settings.get("hooks", ()))
+        hooks = settings["hooks"] = hooks_of(settings.get("hooks", ()))
         return cls(
             None,
             log=log_of(log, clock),

@@ -20,7 +20,7 @@ from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.context.recollections import Recollections
 from langchain_tiered_memory.context.requests import AssemblerInput, request_of
 from langchain_tiered_memory.context.tiers import Tiers
-from langchain_tiered_memory.events import EventHook
+from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.messages.trimming import CounterLike, Oversized, Pin
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
@@ -125,6 +125,7 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
         recollections: Recollections | None = None,
         **kwargs: Any,  # noqa: ANN401  # fields of the base class
     ) -> None:
+        hooks = hooks_of(hooks)  # once: a copy of this object is made of the same
         given = dict(locals())
         fields = {name: given[name] for name in type(self).model_fields if name in given}
         super().__init__(**fields, **kwargs)

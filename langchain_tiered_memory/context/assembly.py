@@ -129,11 +129,14 @@ class Assembly:
             avail - sure["facts"] - sure["episodes"], min(avail, self._tiers.meter.view(turn) - self._tiers.meter.tools)
         )
         try:
-            return (yield from self._working(request, room))
-        except BudgetExceededError:
-            if room >= avail:
-                raise
-        return (yield from self._working(request, avail))
+            try:
+                return (yield from self._working(request, room))
+            except BudgetExceededError:
+                if room >= avail:
+                    raise
+            return (yield from self._working(request, avail))
+        except BudgetExceededError as error:
+            raise self._too_large(error.over) from error  # in figures of the whole request, which can be set
 
     def _working(self, request: ContextRequest, room: int) -> Steps[View]:
         tiers = self._tiers

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from langchain_tiered_memory._times import Duration, Moment, in_utc, micros_of, seconds_of
+from langchain_tiered_memory._times import FOREVER, Duration, Moment, in_utc, micros_of, seconds_of
 from langchain_tiered_memory.episodic._mapping import USER_FIELDS
 from langchain_tiered_memory.episodic.filters import Condition, Where
 from langchain_tiered_memory.episodic.records import EPISODE_KINDS, checked_entity
@@ -81,7 +81,7 @@ def where_of(
     at = now if as_of is None else in_utc(as_of, "as_of")
     begins = None if created_from is None else micros_of(in_utc(created_from, "created_from"))
     if max_age is not None:
-        oldest = micros_of(at) - round(seconds_of(max_age, "max_age") * 1_000_000)
+        oldest = max(micros_of(at) - round(seconds_of(max_age, "max_age") * 1_000_000), -FOREVER)
         begins = oldest if begins is None else max(begins, oldest)
     first, last = (None, None) if rounds is None else _checked_rounds(rounds)
     return Where.of(

@@ -57,9 +57,15 @@ def is_server(uri: str) -> bool:
     """Whether a URI names a server; everything else is the path of an embedded database.
 
     Raises:
-        ValueError: It has a scheme that is none of a server's: a folder of that name would be somewhere else.
+        ValueError: It has a scheme that is none of a server's: a folder of that name would be somewhere else. Or a
+            server's port is none.
     """
     if _SERVER.match(uri):
+        try:
+            _ = urlsplit(uri).port
+        except ValueError as error:
+            msg = f"uri={uri.rpartition('@')[2]!r} names no port: {error}; give http://host:19530"
+            raise ValueError(msg) from error
         return True
     if scheme := _SCHEME.match(uri):
         msg = (
@@ -137,8 +143,7 @@ class Clients:
             of_loop = self._of_loops[loop] = _LoopClient(self._uri, self._token)
         try:
             with _told_once():
-                client = await of_loop.connected(seconds)
-                return await getattr(client, method)(**arguments, timeout=seconds)
+                return await of_loop.call(method, arguments, seconds)
         except _failures() as error:
             raise self._refused(method, error) from error
 
@@ -178,7 +183,7 @@ class Clients:
             return
         try:
             socket.create_connection((address.hostname, address.port), timeout=seconds).close()
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter for a name that no host can have
             msg = f"Milvus at {self.name} cannot be reached: {error}"
             raise RefusedError(msg, may_pass=True) from error
 
@@ -210,7 +215,7 @@ class Clients:
                 one.close()
 
     async def aclose(self) -> None:
-        """Close the sync client and that of this event loop."""
+        """Close the sync client and that of this event loop, when their calls are over."""
         of_loop = self._of_loops.pop(asyncio.get_running_loop(), None)
         if of_loop is not None:
             await of_loop.close()
@@ -252,8 +257,23 @@ class _LoopClient:
         self._client = _pymilvus().AsyncMilvusClient(uri=uri, token=token or "", dedicated=True)
         self._connecting = asyncio.Lock()
         self._at_end: AsyncGenerator[None, None] | None = None
+        self._calls = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
 
-    async def connected(self, seconds: float) -> Any:  # noqa: ANN401  # an AsyncMilvusClient
+    async def call(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # any call of pymilvus
+        """Call a method of the client, which is not closed meanwhile."""
+        self._calls += 1
+        self._idle.clear()
+        try:
+            client = await self._connected(seconds)
+            return await getattr(client, method)(**arguments, timeout=seconds)
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._idle.set()
+
+    async def _connected(self, seconds: float) -> Any:  # noqa: ANN401  # an AsyncMilvusClient
         """The client, connected once however many tasks ask at the same time."""
         if self._at_end is None:
             async with self._connecting:
@@ -272,7 +292,8 @@ class _LoopClient:
             await self._client.close()
 
     async def close(self) -> None:
-        """Close it now."""
+        """Close it, when its calls are over: gRPC would cancel the tasks that wait for them."""
+        await self._idle.wait()
         if self._at_end is not None:
             await self._at_end.aclose()
 

@@ -30,7 +30,8 @@ _KEY_HEAD: Final = 24  # a key's date and speakers stand among so many first ter
 _DAY: Final = 86_400_000_000  # microseconds
 _NUMBER: Final = re.compile(r"\d")
 _CHANGED: Final = re.compile(
-    r"\b(?:no longer|any ?more|renamed?|moved (?:to|from|out|in)|(?:switch|chang|updat)ed|replaced|instead of|used to"
+    r"\b(?:no longer|any ?more|renamed?|moved (?:to|from|out|in)|(?:switch|chang|updat)ed|replaced|instead of"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )(?<!\bbe )used to"  # a knife is used to cut bread
     r"|as of|from now on)\b|不再|改成|改为|改到|改用|换成|换到|换了|变成|变为|搬到|搬去|调整为",
     re.IGNORECASE,
 )

@@ -55,11 +55,13 @@ class Mention:
     Whoever searches by words wants the cosines of these too, and reads the rows with them: once, not twice.
 
     Attributes:
+        id: Of the row, the part of the episode that holds most of them.
         episode: Its id.
         session_key: As in `Row`.
         number: As in `Row`.
     """
 
+    id: str
     episode: str
     session_key: str
     number: int
@@ -366,9 +368,10 @@ def _mentioned(found: Any) -> list[tuple[Mention, float]]:  # noqa: ANN401  # py
     best: dict[str, tuple[Mention, float]] = {}
     for hit in found[0]:
         given = hit["entity"]
-        episode = episode_id(str(hit["id"]), int(given["part"]))
-        # Milvus Lite gives the score below 0.
-        best.setdefault(episode, (Mention(episode, given["session_key"], given["number"]), abs(float(hit["distance"]))))
+        row_id = str(hit["id"])
+        episode = episode_id(row_id, int(given["part"]))
+        mention = Mention(row_id, episode, given["session_key"], given["number"])
+        best.setdefault(episode, (mention, abs(float(hit["distance"]))))  # Milvus Lite gives the score below 0
     return list(best.values())
 
 

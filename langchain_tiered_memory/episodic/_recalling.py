@@ -149,7 +149,7 @@ class _Found:
                 thread=_thread_of(row),
                 number=row.number,
                 text=row.content,
-                terms=row.terms,
+                terms=self._terms_of(episode, row),
                 created_at=row.created_at,
                 dense=self._dense.get(episode),
                 lexical=self._lexical.get(episode),
@@ -159,9 +159,19 @@ class _Found:
             for episode, row in self._first.items()
         ]
 
+    def _terms_of(self, episode: str, row: Row) -> str:
+        """The terms of a row, and of the part of its episode that words found, if that is another."""
+        mention = self._mentions.get(episode)
+        found = None if mention is None or mention.id == row.id else self.rows.get(mention.id)
+        return row.terms if found is None else f"{row.terms} {found.terms}"
+
     def unread(self) -> tuple[str, ...]:
         """The episodes of which only words are known."""
         return tuple(episode for episode in self._mentions if episode not in self._first)
+
+    def later_parts(self) -> list[str]:
+        """The rows that words found and that are no first parts, which are all that is read otherwise."""
+        return [mention.id for mention in self._mentions.values() if mention.id not in self.rows]
 
     def around(self, count: int) -> Among:
         """The rows to read: what only its words found, and neighbours of the best.
@@ -203,6 +213,9 @@ def _look_around(
         where = replace(where, among=Among(found.unread()))  # what the embedding model knew nothing of has no vector
     if where.among:
         found.add_rows((yield Call(collection, "select", (where,), {"timeout": asked.seconds_left()})))
+    if later := found.later_parts():
+        options = {"user_key": asked.scope.user_key, "timeout": asked.seconds_left()}
+        found.add_rows((yield Call(collection, "fetch", (later,), options)))
 
 
 def _whole(

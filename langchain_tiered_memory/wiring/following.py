@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_tiered_memory._driving import Call, Steps, Tell
 from langchain_tiered_memory.context.remembering import INCOMPLETE
@@ -151,7 +151,7 @@ class Follower:
     def forget(self, scope: MemoryScope) -> None:
         """Let go of what is known of a scope, because it is erased."""
         for known in (self._behind, self._nodes_seen):
-            for name in [name for name in known if is_of(name, scope)]:
+            for name in [name for name in list(known) if is_of(name, scope)]:  # others may be writing
                 known.pop(name, None)
 
     def _answers(self, name: str, owner: MemoryScope) -> Steps[None]:
@@ -188,13 +188,21 @@ def _handed_on(name: str, node: SummaryNode) -> EpisodeHandedOn:
 
 
 def unanswered(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The user turns to which no whole answer came before the next one, or before the end."""
+    """The user turns to which no whole answer came before the next one, or before the end.
+
+    A call is none while its result is not there.
+    """
     open_turn: BaseMessage | None = None
     found: list[BaseMessage] = []
+    calls: set[str | None] = set()
     for message in messages:
         if is_user_turn(message):
             found += [open_turn] if open_turn is not None else []
             open_turn = message
         elif kind_of(message) == "assistant" and not message.response_metadata.get(INCOMPLETE):
-            open_turn = None
+            calls = {call["id"] for call in getattr(message, "tool_calls", ())}
+            open_turn = open_turn if calls else None
+        elif isinstance(message, ToolMessage) and message.tool_call_id in calls:
+            calls.discard(message.tool_call_id)
+            open_turn = open_turn if calls else None
     return [*found, open_turn] if open_turn is not None else found

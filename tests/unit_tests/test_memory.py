@@ -16,7 +16,9 @@ from langchain_tiered_memory.events import MemoryCallbackHandler
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.types import MemoryScope
+from langchain_tiered_memory.wiring import following
 from langchain_tiered_memory.wiring.following import EpisodesBehind, patience
+from langchain_tiered_memory.wiring.naming import is_of, session_key
 
 ADA, BOB = MemoryScope("ada"), MemoryScope("bob")
 
@@ -144,6 +146,47 @@ def test_a_question_whose_model_failed_is_kept_and_marked(memory, ask):
     with pytest.raises(RuntimeError):
         ask(chain, "Are you there?", memory.config(user="ada", session="s1"))
     assert [message.text for message in memory.unanswered("s1", ADA)] == ["Are you there?"]
+
+
+def test_a_question_is_unanswered_while_a_call_for_it_has_no_result(memory):
+    two = [{"name": "search", "args": {}, "id": name} for name in ("a", "b")]
+    memory.save("s1", [HumanMessage("Cut off"), AIMessage("", tool_calls=two), ToolMessage("1", tool_call_id="a")], ADA)
+    assert [message.text for message in memory.unanswered("s1", ADA)] == ["Cut off"]
+    memory.save("s1", [HumanMessage("Goes on"), AIMessage("", tool_calls=two[:1])], ADA)
+    assert [message.text for message in memory.unanswered("s1", ADA)] == ["Cut off", "Goes on"]
+    memory.save("s1", [ToolMessage("2", tool_call_id="a")], ADA)  # as a tool's that the agent hands on as it is
+    assert [message.text for message in memory.unanswered("s1", ADA)] == ["Cut off"]
+
+
+def test_hooks_that_can_be_read_but_once_hear_of_all_tiers(tmp_path):
+    events = []
+    with opened(tmp_path / "memory", hooks=iter([events.append])) as memory:
+        chain_of(memory).invoke({"question": "Hi"}, memory.config(user="ada", session="s1"))
+        chain_of(memory).invoke({"question": "Hi again"}, memory.config(user="ada", session="s1"))
+    assert {type(event).__name__ for event in events} == {"ContextReport", "EpisodesRecalled", "EpisodesRemembered"}
+
+
+def test_a_memory_over_servers_reads_its_hooks_once(tmp_path):
+    events = []
+    places = {name: f"sqlite:///{tmp_path}/{name}.db" for name in ("log", "facts")}
+    settings = {"embeddings": None, "max_tokens": 2_000, "token_counter": EstimatingCounter()}
+    with TieredMemory.from_uris(
+        **places, episodes=f"{tmp_path}/episodes.db", hooks=iter([events.append]), **settings
+    ) as memory:
+        memory.assembler().invoke({"question": "Hi"}, memory.config(user="ada", session="s1"))
+    assert [type(event).__name__ for event in events] == ["EpisodesRecalled", "ContextReport"]
+
+
+def test_who_is_erased_is_forgotten_while_others_are_followed(memory, monkeypatch):
+    def while_others_write(name, scope):
+        memory.follower._behind[f"another of {len(memory.follower._behind)}"] = BOB
+        return is_of(name, scope)
+
+    memory.follower._behind |= {session_key("s1", ADA): ADA, session_key("s2", BOB): BOB}
+    monkeypatch.setattr(following, "is_of", while_others_write)
+    memory.follower.forget(ADA)
+    assert session_key("s1", ADA) not in memory.follower._behind
+    assert session_key("s2", BOB) in memory.follower._behind
 
 
 def test_a_stream_that_is_read_to_its_end_is_kept_whole(memory):

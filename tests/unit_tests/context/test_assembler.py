@@ -158,6 +158,32 @@ def test_what_may_not_go_and_does_not_fit_is_an_error_with_the_figure(assemble):
     assert caught.value.over > 0
 
 
+@pytest.mark.parametrize("kept", ["log", "nothing"])
+def test_the_figure_is_a_budget_that_would_do(assemble, kept):
+    def four(budget):
+        log = InMemoryMessageLog() if kept == "log" else None
+        return assembler(budget, log=log, procedures=ProceduralMemory(system="Only GET requests."))
+
+    question = {"question": "What is the weather? " * 20}
+    with pytest.raises(BudgetExceededError, match="more than the limit of 60: raise max_tokens to ") as caught:
+        assemble(four(60), question, ADAS)
+    assert caught.value.limit == 60
+    assert 60 < assemble(four(caught.value.needed), question, ADAS).report.total <= caught.value.needed
+
+
+def test_one_hook_that_is_no_list_is_named():
+    with pytest.raises(TypeError, match="is no list of hooks: give hooks="):
+        assembler(hooks=print)
+
+
+def test_a_copy_has_the_hooks_that_could_be_read_but_once():
+    reports = []
+    copied = assembler(hooks=iter([reports.append])).model_copy()
+    copied = ContextAssembler(copied.budget, token_counter=COUNTER, hooks=copied.hooks)
+    copied.invoke("Hi")
+    assert len(reports) == 1
+
+
 def test_procedures_that_are_larger_than_the_budget_are_refused_at_construction():
     with pytest.raises(BudgetExceededError):
         assembler(50, procedures=ProceduralMemory(system="Never call before 9. " * 50))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 import os
@@ -12,10 +13,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from langchain_tiered_memory.episodic import _clients
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.episodic.records import Episode
@@ -335,6 +338,74 @@ def test_an_address_of_something_else_is_refused_without_its_secrets(uri):
     with pytest.raises(ValueError, match="is no Milvus: give a path") as caught:
         EpisodicMemory(uri, WordEmbeddings())
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("port", ["99999", "abc"])
+def test_a_port_that_is_none_is_refused_before_anything_is_asked(port):
+    with pytest.raises(ValueError, match=f"uri='localhost:{port}' names no port: .*; give http://host:19530"):
+        EpisodicMemory(f"http://ada:secret@localhost:{port}", WordEmbeddings())
+
+
+def test_a_host_that_cannot_be_is_not_reached():
+    memory = EpisodicMemory("http://a..b:19530", WordEmbeddings())
+    with pytest.raises(MemoryStoreError, match="cannot be reached"):
+        memory.recall("tea", scope=ADA, timeout=0.1)
+
+
+@pytest.mark.parametrize("embeddings", [None, WordEmbeddings()], ids=["words", "vectors"])
+def test_words_are_found_wherever_they_stand_in_a_long_text(lite, embeddings):
+    with EpisodicMemory(lite, embeddings, collection="dense" if embeddings else "words") as memory:
+        ada = somebody()
+        middle = "The xylophone code is 7712."
+        long = " ".join([*(f"page{n}" for n in range(9_000)), middle, *(f"note{n}" for n in range(9_000))])
+        memory.remember(long, scope=ada)
+        for n in range(8):
+            memory.remember(f"The code of building {n} is dull.", scope=ada)
+        assert contents(memory.recall("What is the xylophone code?", scope=ada, k=1)) == [long]
+
+
+def test_any_age_is_an_age(lite):
+    with EpisodicMemory(lite, WordEmbeddings(), collection="dense") as memory:
+        ada = somebody()
+        memory.remember("tea", scope=ada)
+        assert contents(memory.recall("tea", scope=ada, max_age=timedelta.max)) == ["tea"]
+
+
+def test_a_client_of_an_event_loop_is_closed_when_its_calls_are_over(monkeypatch):
+    class Client:
+        def __init__(self, **_):
+            self.searching = 0
+            self.goes_on = asyncio.Event()
+
+        async def __aenter__(self):
+            return self
+
+        async def close(self):
+            assert self.searching == 0  # gRPC would cancel them
+
+        async def search(self, **_):
+            self.searching += 1
+            await self.goes_on.wait()
+            self.searching -= 1
+            return "found"
+
+    async def ask():
+        client = Client()
+        monkeypatch.setattr(_clients, "_pymilvus", lambda: SimpleNamespace(AsyncMilvusClient=lambda **_: client))
+        clients = _clients.Clients("http://localhost:19530", token=None, timeout=1)
+        calls = [asyncio.create_task(clients.acall("search", {}, 1)) for _ in range(3)]
+        for _ in range(20):  # turns of the loop
+            await asyncio.sleep(0)
+        assert client.searching == len(calls)
+        closing = asyncio.create_task(clients.aclose())
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert not closing.done()
+        client.goes_on.set()
+        assert await asyncio.gather(*calls) == ["found"] * 3
+        await closing
+
+    asyncio.run(ask())
 
 
 def test_a_half_life_lets_the_newer_win(lite):

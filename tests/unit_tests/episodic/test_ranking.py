@@ -198,6 +198,7 @@ def test_of_near_duplicates_that_differ_the_newer_wins_and_the_older_is_marked(q
         ("I play the cello on Mondays with Ada", "play the cello", {}),  # says nothing new
         ("my cello cost 400", "the train took 5 hours to Rome", {}),  # about something else
         ("My sister's cello stands in Turin.", "My brother moved to Oslo with his cello.", {}),
+        ("The cello bow hangs in the hall.", "A cello bow is used to play the cello in an orchestra.", {}),
         ("the cello cost 400", "the cello cost 500", {"entity": ("cello A", "cello B")}),
         ("my cello cost 400", "my cello cost 500", {"speakers": (("Ada",), ("Bo",))}),
     ],
