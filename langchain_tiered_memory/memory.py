@@ -28,7 +28,7 @@ from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
 from langchain_tiered_memory.wiring.erasing import Erased, aexported, erased, exported
 from langchain_tiered_memory.wiring.following import Follower, patience, unanswered
 from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
-from langchain_tiered_memory.wiring.opening import EmbeddingsLike, budget_of, embeddings_of, facts_of, log_of
+from langchain_tiered_memory.wiring.opening import EmbeddingsLike, budget_of, episodes_of, facts_of, log_of
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
 
@@ -98,17 +98,15 @@ class TieredMemory(Closing):
         clock = clock or utc_now
         hooks = hooks_of(hooks)  # once: what is no list is read up by the first that looks into it
         folder = None if path is None else Path(path)
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-        elif log is None or episodes is None or facts is None:
+        if folder is None and (log is None or episodes is None or facts is None):
             msg = "path=None needs log=, episodes= and facts=: give them, or a folder"
             raise ValueError(msg)
         self.budget = budget_of(budget, model_window, max_tokens)
         self.procedures = procedures
+        self.episodes = episodes or episodes_of(f"{folder}/episodes.db", embeddings, clock=clock, hooks=hooks)
+        if folder is not None:  # made when nothing can be wrong any more
+            folder.mkdir(parents=True, exist_ok=True)
         self.log = log or log_of(f"sqlite:///{folder}/log.db", clock)
-        self.episodes = episodes or EpisodicMemory(
-            f"{folder}/episodes.db", embeddings_of(embeddings), clock=clock, hooks=hooks
-        )
         self.facts = facts or facts_of(f"sqlite:///{folder}/facts.db", clock)
         self._token_counter = token_counter
         self._hooks = hooks
@@ -145,7 +143,7 @@ class TieredMemory(Closing):
         return cls(
             None,
             log=log_of(log, clock),
-            episodes=EpisodicMemory(episodes, embeddings_of(embeddings), token=token, clock=clock, hooks=hooks),
+            episodes=episodes_of(episodes, embeddings, token=token, clock=clock, hooks=hooks),
             facts=facts_of(facts, clock, cache=cache),
             clock=clock,
             **settings,

@@ -7,15 +7,16 @@ from urllib.parse import urlsplit
 
 from langchain_core.embeddings import Embeddings
 
-from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory._optional import import_optional, require_optional
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
+from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.semantic.cached import CachedFactStore
 from langchain_tiered_memory.semantic.facts import FactStore
 from langchain_tiered_memory.types import Clock
 from langchain_tiered_memory.working.log import MessageLog
 
-__all__ = ["EmbeddingsLike", "budget_of", "embeddings_of", "facts_of", "log_of"]
+__all__ = ["EmbeddingsLike", "budget_of", "embeddings_of", "episodes_of", "facts_of", "log_of"]
 
 EmbeddingsLike: TypeAlias = Embeddings | Literal["local"] | None
 """An embedding model, `"local"` for the one that comes with the extra `[local]`, or `None` for words alone."""
@@ -53,6 +54,18 @@ def embeddings_of(embeddings: EmbeddingsLike) -> Embeddings | None:
         msg = f'embeddings={given!r}: give an Embeddings object, "local", or None for words alone'
         raise ValueError(msg)
     return embeddings
+
+
+def episodes_of(uri: str, embeddings: EmbeddingsLike, **settings: Any) -> EpisodicMemory:  # noqa: ANN401  # as it takes them
+    """The episodes at an address, or in a file of Milvus Lite.
+
+    Raises:
+        ImportError: An extra is missing; names all that are.
+        ValueError: The embedding model or the address is none.
+    """
+    needed = ["pymilvus", "snowballstemmer", *(["wordllama"] if embeddings == "local" else [])]
+    require_optional(needed, needed_by="TieredMemory")
+    return EpisodicMemory(uri, embeddings_of(embeddings), **settings)
 
 
 def log_of(url: str, clock: Clock | None) -> MessageLog:

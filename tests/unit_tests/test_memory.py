@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -109,6 +111,26 @@ def test_a_new_session_sees_nothing_of_the_window_of_another(memory, ask):
     request = memory.assembler().assemble({"question": "What is the weather?"}, first)
     assert [message.text for message in request.messages if message.type == "ai"] == []
     assert request.report.tokens["window"] == request.report.tokens["summary"] == 0
+
+
+@pytest.mark.parametrize(
+    ("missing", "embeddings", "extras"),
+    [
+        ({"pymilvus", "wordllama"}, "local", "milvus,local"),
+        ({"wordllama"}, "local", "local"),
+        ({"pymilvus"}, None, "milvus"),
+    ],
+)
+def test_missing_extras_are_named_together_before_anything_is_made(tmp_path, monkeypatch, missing, embeddings, extras):
+    for library in missing:
+        monkeypatch.setitem(sys.modules, library, None)
+    folder = tmp_path / "memory"
+    with pytest.raises(ImportError, match=re.escape(f"langchain-tiered-memory[{extras}]")) as caught:
+        TieredMemory(folder, embeddings, max_tokens=1_000)
+    assert all(library in str(caught.value) for library in missing)
+    assert not folder.exists()
+    with pytest.raises(ImportError, match=re.escape(f"[{extras}]")):
+        TieredMemory.from_uris(log="sqlite://", episodes="http://127.0.0.1:9", facts="sqlite://", embeddings=embeddings)
 
 
 def test_two_users_may_call_their_sessions_alike(memory, ask):
