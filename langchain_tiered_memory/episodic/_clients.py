@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 import socket
 import threading
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from langchain_tiered_memory._driving import Steps
-from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.episodic._lite import LiteDatabase, lite_database
+from langchain_tiered_memory.episodic._lite import lite_database
+from langchain_tiered_memory.episodic._pymilvus import LoopClient, SyncClient, failures, told_once
 from langchain_tiered_memory.errors import MemoryStoreError
 
 __all__ = ["Clients", "RefusedError", "is_server", "tried"]
 
 _SERVER: Final = re.compile(r"(https?|tcp|unix):", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_LITE_SECONDS: Final = 600.0
-"""What a call of Milvus Lite may take: it is computing, not lost; given up, it would go on all the same."""
-_NO_PINGS: Final = {"grpc.keepalive_time_ms": 2**31 - 1, "grpc.keepalive_permit_without_calls": False}
-"""pymilvus asks every 10 seconds whether a server is there; Milvus Lite hangs up on whoever asks that often."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 _PERMANENT: Final = frozenset((100, 1100))
@@ -100,8 +94,8 @@ class Clients:
 
     def _forget(self) -> None:
         self._process = os.getpid()
-        self._sync: _SyncClient | None = None
-        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopClient] = WeakKeyDictionary()
+        self._sync: SyncClient | None = None
+        self._of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, LoopClient] = WeakKeyDictionary()
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -112,14 +106,14 @@ class Clients:
             RefusedError: It failed.
             MemoryStoreError: The embedded database cannot be opened.
         """
-        with self._in_use(seconds) as one, _told_once():
+        with self._in_use(seconds) as one, told_once():
             try:
                 return one.call(method, arguments, seconds)
-            except _failures() as error:
+            except failures() as error:
                 raise self._refused(method, error) from error
 
     @contextmanager
-    def _in_use(self, seconds: float) -> Iterator[_SyncClient]:
+    def _in_use(self, seconds: float) -> Iterator[SyncClient]:
         """The sync client, which is not closed meanwhile."""
         with self._guard:
             one = self._connected(seconds)
@@ -140,14 +134,14 @@ class Clients:
         if of_loop is None or self._process != os.getpid():
             if self._process != os.getpid():
                 self._forget()
-            of_loop = self._of_loops[loop] = _LoopClient(self._uri, self._token)
+            of_loop = self._of_loops[loop] = LoopClient(self._uri, self._token)
         try:
-            with _told_once():
+            with told_once():
                 return await of_loop.call(method, arguments, seconds)
-        except _failures() as error:
+        except failures() as error:
             raise self._refused(method, error) from error
 
-    def _connected(self, seconds: float) -> _SyncClient:
+    def _connected(self, seconds: float) -> SyncClient:
         if self._sync is not None and self._process == os.getpid():
             return self._sync
         if self._process != os.getpid():
@@ -158,18 +152,13 @@ class Clients:
         lite = lite_database(self._uri, seconds) if self.is_lite else None
         if lite is None:
             self._knock(seconds)
-        options: dict[str, Any] = {"timeout": seconds, "dedicated": True}
-        if lite is not None:
-            options["grpc_options"] = _NO_PINGS
-        uri = self._uri if lite is None else lite.uri
         try:
-            with _told_once():
-                client = _pymilvus().MilvusClient(uri=uri, token=self._token or "", **options)
-        except _failures() as error:
+            with told_once():
+                self._sync = SyncClient.connected(self._uri, self._token, lite, seconds)
+        except failures() as error:
             if lite is not None:
                 lite.release()
             raise self._refused(_CONNECT, error) from error
-        self._sync = _SyncClient(client, lite)
         return self._sync
 
     def _knock(self, seconds: float) -> None:
@@ -227,111 +216,6 @@ _GONE: Final = frozenset((100, 101))
 """Milvus' codes for a collection that is not there, and for one that is not loaded."""
 _LONGEST_REASON: Final = 500
 _UNREACHABLE: Final = re.compile(r"unavailable|connect|retry timeout|retry run out|deadline exceeded", re.IGNORECASE)
-
-
-class _SyncClient:
-    """The sync client, and the embedded database that it speaks to, if it is one."""
-
-    def __init__(self, client: Any, lite: LiteDatabase | None) -> None:  # noqa: ANN401  # a MilvusClient
-        self.client = client
-        self.lite = lite
-        self.calls = 0
-
-    def call(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # any call of pymilvus
-        """Call a method of the client."""
-        if self.lite is not None:
-            return self.lite.call(self.client, method, {**arguments, "timeout": _LITE_SECONDS})
-        return getattr(self.client, method)(**arguments, timeout=seconds)
-
-    def close(self) -> None:
-        """Close it, and let go of the database."""
-        self.client.close()
-        if self.lite is not None:
-            self.lite.release()
-
-
-class _LoopClient:
-    """The async client of one event loop."""
-
-    def __init__(self, uri: str, token: str | None) -> None:
-        self._client = _pymilvus().AsyncMilvusClient(uri=uri, token=token or "", dedicated=True)
-        self._connecting = asyncio.Lock()
-        self._at_end: AsyncGenerator[None, None] | None = None
-        self._calls = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
-
-    async def call(self, method: str, arguments: dict[str, Any], seconds: float) -> Any:  # noqa: ANN401  # any call of pymilvus
-        """Call a method of the client, which is not closed meanwhile."""
-        self._calls += 1
-        self._idle.clear()
-        try:
-            client = await self._connected(seconds)
-            return await getattr(client, method)(**arguments, timeout=seconds)
-        finally:
-            self._calls -= 1
-            if not self._calls:
-                self._idle.set()
-
-    async def _connected(self, seconds: float) -> Any:  # noqa: ANN401  # an AsyncMilvusClient
-        """The client, connected once however many tasks ask at the same time."""
-        if self._at_end is None:
-            async with self._connecting:
-                if self._at_end is None:
-                    async with asyncio.timeout(seconds):
-                        await self._client.__aenter__()
-                    self._at_end = self._until_end()
-                    await anext(self._at_end)
-        return self._client
-
-    async def _until_end(self) -> AsyncGenerator[None, None]:
-        """Closes the client when its event loop shuts its generators down, which is the last thing that it does."""
-        try:
-            yield
-        finally:
-            await self._client.close()
-
-    async def close(self) -> None:
-        """Close it, when its calls are over: gRPC would cancel the tasks that wait for them."""
-        await self._idle.wait()
-        if self._at_end is not None:
-            await self._at_end.aclose()
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    """What pymilvus raises; asked for when something was raised, so that nothing is imported before its time."""
-    grpc = import_optional("grpc", needed_by="EpisodicMemory")
-    return _pymilvus().MilvusException, grpc.RpcError, grpc.FutureTimeoutError, TimeoutError
-
-
-# --- pymilvus -------------------------------------------------------------------------------------------------------
-
-_ours: ContextVar[bool] = ContextVar("ours", default=False)
-
-
-class _AlreadyTold(logging.Filter):
-    """Drops what pymilvus logs, with a traceback, of each failed call that we made: we raise it, or try again."""
-
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002  # logging's signature
-        return not _ours.get()
-
-
-@contextmanager
-def _told_once() -> Iterator[None]:
-    token = _ours.set(True)
-    try:
-        yield
-    finally:
-        _ours.reset(token)
-
-
-def _pymilvus() -> Any:  # noqa: ANN401  # it is not typed
-    module = import_optional("pymilvus", needed_by="EpisodicMemory")
-    for name in ("decorators", "client.connection_manager", "client.grpc_handler", "client.async_grpc_handler"):
-        logger = logging.getLogger(f"pymilvus.{name}")
-        if not any(isinstance(known, _AlreadyTold) for known in logger.filters):
-            logger.addFilter(_AlreadyTold())
-    return module
 
 
 # --- steps ------------------------------------------------------------------------------------------------------------
