@@ -18,7 +18,7 @@ from types import SimpleNamespace
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_tiered_memory.episodic import _clients
+from langchain_tiered_memory.episodic import _clients, _pymilvus
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.episodic.records import Episode
@@ -391,7 +391,7 @@ def test_a_client_of_an_event_loop_is_closed_when_its_calls_are_over(monkeypatch
 
     async def ask():
         client = Client()
-        monkeypatch.setattr(_clients, "_pymilvus", lambda: SimpleNamespace(AsyncMilvusClient=lambda **_: client))
+        monkeypatch.setattr(_pymilvus, "_pymilvus", lambda: SimpleNamespace(AsyncMilvusClient=lambda **_: client))
         clients = _clients.Clients("http://localhost:19530", token=None, timeout=1)
         calls = [asyncio.create_task(clients.acall("search", {}, 1)) for _ in range(3)]
         for _ in range(20):  # turns of the loop
