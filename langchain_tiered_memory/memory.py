@@ -72,8 +72,16 @@ class TieredMemory(Closing):
         hooks: Called with each event.
         clock: Gives the time.
 
+    Attributes:
+        log: The working tier, a `MessageLog`: what was said, by session.
+        episodes: The episodic tier, an `EpisodicMemory`.
+        facts: The semantic tier, a `FactStore`.
+        procedures: The procedural tier, a `ProceduralMemory`, or `None`.
+        summary: The `SummaryMemory` of all sessions.
+        budget: The `ContextBudget` of a request.
+
     Raises:
-        ImportError: An extra is missing; names it.
+        ImportError: Extras are missing; names them.
         ValueError: There is no budget or more than one, or an argument is not of its form.
     """
 

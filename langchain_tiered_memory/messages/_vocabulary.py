@@ -104,7 +104,8 @@ def _warn_once(name: str, error: Exception) -> None:
     with _lock:
         if name in _missing:
             return
-        reason = " ".join(str(error).split())[:_REASON]
+        reason = " ".join(str(error).split())
+        reason = reason if len(reason) <= _REASON else f"{reason[:_REASON]}..."
         _missing[name] = f"{type(error).__name__}: {reason}" if reason else type(error).__name__
     msg = (
         f"The vocabulary of {name} could not be loaded ({_missing[name]}), so tokens are estimated instead. "
@@ -115,9 +116,9 @@ def _warn_once(name: str, error: Exception) -> None:
 
 
 def _levels_to_caller() -> int:
-    """How far up the first frame outside this package is, so that the warning shows the user's own line."""
-    package = __name__.partition(".")[0]
+    """How far up the first frame of the user's is, so that the warning shows their own line."""
+    between = {__name__.partition(".")[0], "langchain_core", "pydantic"}
     frame, level = sys._getframe(1), 1  # noqa: SLF001 - what warnings' own skip_file_prefixes does from Python 3.12 on
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in between:
         frame, level = frame.f_back, level + 1
     return level

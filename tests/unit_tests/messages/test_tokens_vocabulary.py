@@ -12,6 +12,7 @@ import requests
 import tiktoken
 from langchain_core.messages import HumanMessage
 
+from langchain_tiered_memory import ContextAssembler, ProceduralMemory
 from langchain_tiered_memory.messages import _vocabulary
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, VocabularyMissingWarning
 
@@ -55,6 +56,14 @@ def test_falls_back_to_the_estimate_and_says_so_with_the_cure(attempts, error):
     assert counted == EstimatingCounter().count_message(message)
     assert "o200k_base" in str(caught[0].message)
     assert "tiktoken_ext" in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_says_whose_line_it_is_also_through_pydantic_and_that_a_reason_goes_on(attempts):
+    attempts[1].error = requests.exceptions.ConnectionError("no way " * 100)
+    procedures = ProceduralMemory(system="Be brief.")
+    with pytest.warns(VocabularyMissingWarning, match=r"no w\.\.\.\), so tokens are estimated") as caught:
+        ContextAssembler(1_000, procedures=procedures)
     assert caught[0].filename == __file__
 
 
