@@ -63,7 +63,7 @@ def test_says_whose_line_it_is_also_through_pydantic_and_that_a_reason_goes_on(a
     attempts[1].error = requests.exceptions.ConnectionError("no way " * 100)
     procedures = ProceduralMemory(system="Be brief.")
     with pytest.warns(VocabularyMissingWarning, match=r"no w\.\.\.\), so tokens are estimated") as caught:
-        ContextAssembler(1_000, procedures=procedures)
+        ContextAssembler(1_000, procedures=procedures, token_counter=TiktokenCounter("gpt-4o"))
     assert caught[0].filename == __file__
 
 
