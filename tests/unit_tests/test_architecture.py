@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2] / PACKAGE
 FLOORS = (
     "_optional",
     "errors",
+    "_sync",
+    "_breaker",
     "_digests",
     "types",
     "_times",

@@ -9,10 +9,10 @@ from typing import Any, Final, cast, get_args
 
 from langchain_core.messages import BaseMessage
 
+from langchain_tiered_memory._breaker import Breaker
 from langchain_tiered_memory.events import EpisodeHandedOn, EventHook
 from langchain_tiered_memory.messages.transcript import PREFIXES, Prefixes
 from langchain_tiered_memory.messages.trimming import Oversized
-from langchain_tiered_memory.working.compacting.breaker import Breaker
 from langchain_tiered_memory.working.compacting.meter import Meter
 from langchain_tiered_memory.working.compacting.views import Role
 from langchain_tiered_memory.working.compaction import Limits, Shares, limits_of
