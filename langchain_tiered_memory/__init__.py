@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
     from langchain_tiered_memory.procedural.procedures import ProceduralMemory
     from langchain_tiered_memory.semantic.cached import CachedFactStore
-    from langchain_tiered_memory.semantic.facts import Fact, FactStore, InMemoryFactStore
+    from langchain_tiered_memory.semantic.in_memory import InMemoryFactStore
+    from langchain_tiered_memory.semantic.records import Fact
     from langchain_tiered_memory.semantic.redis import RedisFactStore
     from langchain_tiered_memory.semantic.sql import SQLFactStore
+    from langchain_tiered_memory.semantic.store import FactStore
     from langchain_tiered_memory.types import Clock, ContextSize, MemoryScope, TokenCounter
     from langchain_tiered_memory.working.constraints import Constraint
     from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
@@ -131,9 +133,11 @@ _EXPORTS = {
     "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
     "procedural.procedures": ("ProceduralMemory",),
     "semantic.cached": ("CachedFactStore",),
-    "semantic.facts": ("Fact", "FactStore", "InMemoryFactStore"),
+    "semantic.in_memory": ("InMemoryFactStore",),
+    "semantic.records": ("Fact",),
     "semantic.redis": ("RedisFactStore",),
     "semantic.sql": ("SQLFactStore",),
+    "semantic.store": ("FactStore",),
     "types": ("Clock", "ContextSize", "MemoryScope", "TokenCounter"),
     "working.constraints": ("Constraint",),
     "working.extractive": ("ExtractiveSummarizer",),

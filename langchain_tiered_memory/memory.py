@@ -23,7 +23,7 @@ from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
-from langchain_tiered_memory.semantic.facts import FactStore
+from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
 from langchain_tiered_memory.wiring.erasing import Erased, aexported, erased, exported
 from langchain_tiered_memory.wiring.following import Follower, patience, unanswered

@@ -11,7 +11,7 @@ from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.display import visible
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.protocol import is_user_turn
-from langchain_tiered_memory.semantic.facts import Fact
+from langchain_tiered_memory.semantic.records import Fact
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.wiring.naming import session_key
 from langchain_tiered_memory.working.nodes import SummaryNode

@@ -16,7 +16,7 @@ from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.messages.protocol import FACTS_SOURCE, RECALL_SOURCE, SOURCE_KEY
 
 if TYPE_CHECKING:
-    from langchain_tiered_memory.semantic.facts import Fact
+    from langchain_tiered_memory.semantic.records import Fact
 
 __all__ = ["INSTRUCTION", "Fitted", "facts_message", "fit_episodes", "fit_facts", "recall_message"]
 

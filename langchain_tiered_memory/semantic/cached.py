@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-from uuid import uuid4
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, ClassVar, Final, TypeVar
 
-from langchain_tiered_memory._driving import Step, Steps, Tell
+from langchain_tiered_memory._breaker import Breaker
 from langchain_tiered_memory._lifecycle import PickledByArguments
-from langchain_tiered_memory._times import seconds_of
-from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
+from langchain_tiered_memory._redis.script import Script
+from langchain_tiered_memory._times import Duration, seconds_of, utc_now
+from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EventHook, MemoryEvent, hooks_of
-from langchain_tiered_memory.semantic._backend import Do
-from langchain_tiered_memory.semantic._cache import HotCache, RestartedError
-from langchain_tiered_memory.semantic._driven import DrivenFactStore
-from langchain_tiered_memory.semantic._generations import Belief, Generations, ticks
-from langchain_tiered_memory.semantic.keys import Key
-from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row, Validity
-from langchain_tiered_memory.semantic.redis import RedisFactStore
-from langchain_tiered_memory.semantic.store import FactStore
-
-if TYPE_CHECKING:
-    from langchain_tiered_memory._times import Duration
-    from langchain_tiered_memory.types import Clock, MemoryScope
+from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape
+from langchain_tiered_memory.semantic.operations import FactRows
+from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row
+from langchain_tiered_memory.semantic.redis import RedisCalls, RedisFactStore, row_of, stamp_of, text_of
+from langchain_tiered_memory.semantic.store import FactStore, Validities
+from langchain_tiered_memory.types import Clock, MemoryScope
 
 __all__ = ["CacheBypassed", "CachedFactStore"]
+
+T = TypeVar("T")
+
+_COMPLETE: Final = "*"
+"""The field of a scope's hash that says that the scope has no other facts than those in it."""
+_NONE: Final = "0"
+"""What is cached of a fact that the cold store does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheBypassed(MemoryEvent):
-    """The cache could not be used, so the cold store answers alone; told once until the cache works again.
+    """The cache could not be used, so the cold store answers alone; emitted once until the cache works again.
 
     Attributes:
         cache: The address of the cache, without the password.
@@ -48,20 +50,17 @@ class CacheBypassed(MemoryEvent):
         return f"facts are read from the cold store, the cache cannot be used: {self.reason}"
 
 
-class CachedFactStore(PickledByArguments, DrivenFactStore):
-    """Facts in a cold store, which alone decides, with a Redis cache in front that never gives an older answer.
+class CachedFactStore(PickledByArguments, FactStore):
+    """Facts in a cold store, which alone decides, with a Redis cache in front of it.
 
-    A write goes to the cold store first and is acknowledged by it; then it goes to the cache. A read by key asks the
-    cache, and where that has nothing the cold store, and fills in what it said. `as_of`, `list`, `history` and `export`
-    go to the cold store. Whatever happens to Redis, what a read gives is at least as new as the last write that was
-    acknowledged before the read began:
+    A write goes to the cold store first and is acknowledged by it; then it goes to the cache, where it replaces an
+    older version only. `get` and `list` ask the cache, and where it has nothing the cold store, and fill in what that
+    said. `as_of`, `history` and `export` go to the cold store.
 
-    - a writer announces itself in the cache first, which takes away the value and every reader's leave to fill it in;
-    - a Redis that was started anew, perhaps from an old snapshot, is recognised, and nothing in it is used;
-    - where a writer cannot reach Redis, it turns the cache off for everybody before it writes, which takes one `lease`.
-
-    This holds among stores that share the same cold and hot side: who writes to the cold store past the cache is seen
-    after `max_age` at the latest.
+    Everybody sees a write at once where its writer reaches Redis. Otherwise the older value may be read until it is
+    `max_age` old: where the writer dies between the two sides or cannot reach Redis, where somebody writes past the
+    cache, or where Redis comes back from an older snapshot. While Redis is away the cold store answers, and Redis is
+    tried again after 1 to 30 seconds.
 
     ```python
     from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
@@ -72,12 +71,11 @@ class CachedFactStore(PickledByArguments, DrivenFactStore):
     ```
 
     Args:
-        hot: The server, the prefix and the timeout of the cache. Facts that it holds as a store are not touched.
+        hot: The server, the prefix and the timeout of the cache. Facts that it holds as a store are not touched. Cold
+            stores that share a server need prefixes of their own.
         cold: Where the facts are.
-        lease: How long each process relies on the cache being in use without asking the cold store, in seconds or as a
-            timedelta; and what a write waits when the cache went away or came back. The same for all processes.
-        max_age: How long a value stays in the cache at most.
-        hooks: Told of events.
+        max_age: How long a value stays in the cache at most, in seconds or as a timedelta.
+        hooks: Called with events.
         clock: Gives the time; the cold store's clock if not given.
         validities: How long a fact of each class holds, where not as long as in the cold store.
 
@@ -91,39 +89,36 @@ class CachedFactStore(PickledByArguments, DrivenFactStore):
         hot: RedisFactStore,
         cold: FactStore,
         *,
-        lease: Duration = 1.0,
-        max_age: Duration = 300.0,
+        max_age: Duration = 30.0,
         hooks: Sequence[EventHook] = (),
         clock: Clock | None = None,
-        validities: Mapping[Validity, Duration | None] | None = None,
+        validities: Validities | None = None,
     ) -> None:
-        given: Any = hot  # callers without type checks too
+        given: object = hot
         if not isinstance(given, RedisFactStore):
-            msg = f"hot is a RedisFactStore, got {type(given).__name__}: give RedisFactStore('redis://...')"
+            msg = f"hot is a RedisFactStore, got {type(hot).__name__}: give RedisFactStore('redis://...')"
             raise TypeError(msg)
         if not isinstance(cold, FactStore) or isinstance(cold, CachedFactStore):
             msg = f"cold is the store that the facts are in, got {type(cold).__name__}: give SQLFactStore(...)"
             raise TypeError(msg)
-        super().__init__(clock=clock or cold._clock, validities=validities)  # noqa: SLF001  # a store like this one
-        self._lifetimes = {**cold._lifetimes, **{name: self._lifetimes[name] for name in validities or ()}}  # noqa: SLF001  # as above
-        self._hooks = hooks_of(hooks)
         self._arguments = {
             "hot": hot,
             "cold": cold,
-            "lease": lease,
             "max_age": max_age,
-            "hooks": self._hooks,
+            "hooks": hooks_of(hooks),
             "clock": clock,
             "validities": validities,
         }
         self._hot, self._cold = hot, cold
-        self._lease = seconds_of(lease, "lease")
-        age = round(seconds_of(max_age, "max_age") * 1_000)
-        server, prefix = hot._server, hot._names.prefix  # noqa: SLF001  # its other half
-        self._cache = HotCache(server, prefix, max(1, age))
-        self._generations = Generations(cold, self._cache, prefix, lease=self._lease, now=self._now)
-        self._muted_until = 0.0
-        self._bypassed = False
+        cache = _Cache(hot.address, f"{hot.prefix}-cache", max(1, round(seconds_of(max_age, "max_age") * 1_000)))
+        calls, acalls = hot.calls_with(hooks_of(hooks))
+        super().__init__(
+            _CachedRows(cold._rows, calls, cache, self._now),  # noqa: SLF001  # a store like this one
+            _CachedRows(cold._arows, acalls, cache, self._now),  # noqa: SLF001  # as above
+            clock=clock or cold._clock,  # noqa: SLF001  # as above
+            validities=validities,
+        )
+        self._lifetimes = {**cold._lifetimes, **{name: self._lifetimes[name] for name in validities or ()}}  # noqa: SLF001  # as above
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(hot={self._hot!r}, cold={self._cold!r})"
@@ -138,124 +133,148 @@ class CachedFactStore(PickledByArguments, DrivenFactStore):
         await self._hot.aclose()
         await self._cold.aclose()
 
-    # --- writing ------------------------------------------------------------------------------------------------------
 
-    def _putting(self, key: Key, change: Change) -> Steps[Outcome]:
-        outcome: Outcome = yield from self._writing(key.user_key, key, Do(self._cold, "put", (key, change)), change.now)
+@dataclass(frozen=True, slots=True)
+class _Cache:
+    """What the sync and the async side of a cache share."""
+
+    address: str
+    prefix: str
+    max_age: int
+    breaker: Breaker = field(default_factory=lambda: Breaker(1.0, longest=timedelta(seconds=30)))
+
+    def user(self, user_key: str) -> list[str]:
+        """The key with the time of the last erasure, and that of the set of the user's cached scopes."""
+        return [f"{self.prefix}:{{{user_key}}}:erased", f"{self.prefix}:{{{user_key}}}:scopes"]
+
+    def scope(self, user_key: str, session_key: str) -> str:
+        """The hash with the newest row of each fact of a scope."""
+        return f"{self.prefix}:{{{user_key}}}{session_key}"
+
+
+_SET: Final = Script(
+    """
+local erased, scopes, max_age = redis.call('GET', KEYS[1]), KEYS[2], ARGV[1]
+local refused = {}
+for i = 2, #ARGV, 3 do
+  local hash, name, text = KEYS[tonumber(ARGV[i])], ARGV[i + 1], ARGV[i + 2]
+  local version, updated = string.match(text, '^(%d+):[^:]+:%d:%d+:%d+:(%d+)')
+  if erased and updated and updated <= erased then
+    redis.call('HDEL', hash, name, '*')
+    refused[hash] = true
+  elseif name ~= '*' or not refused[hash] then
+    local held = redis.call('HGET', hash, name)
+    if not held or tonumber(string.match(held, '^%d+')) < tonumber(version or 0) then
+      redis.call('HSET', hash, name, text)
+    end
+    if redis.call('PTTL', hash) < 0 then redis.call('PEXPIRE', hash, max_age) end
+    redis.call('SADD', scopes, hash)
+    redis.call('PEXPIRE', scopes, 2 * max_age)
+  end
+end
+""",
+    repeatable=True,
+)
+"""Sets rows that are newer than what is cached, unless they were written before the last erasure."""
+
+_ERASE: Final = Script(
+    """
+local erased, scopes, only, moment = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
+redis.call('SET', erased, moment, 'EX', 86400)
+for _, hash in ipairs(redis.call('SMEMBERS', scopes)) do
+  if only == '' or hash == only then
+    redis.call('DEL', hash)
+    redis.call('SREM', scopes, hash)
+  end
+end
+""",
+    repeatable=True,
+)
+"""Deletes what is cached of a user, or of one scope, and keeps rows that were written before from coming back."""
+
+
+class _CachedRows:
+    """Implements `FactRows` by a cold store's rows and a cache of the newest ones."""
+
+    def __init__(self, cold: FactRows, calls: RedisCalls, cache: _Cache, now: Callable[[], int]) -> None:
+        self._cold, self._calls, self._cache, self._now = cold, calls, cache, now
+
+    async def put(self, key: Key, change: Change) -> Outcome:
+        outcome = await self._cold.put(key, change)
+        if outcome.row is not None and outcome.row.leads:
+            await self._fill(key.user_key, [(key.session_key, _name(key), outcome.row)])
         return outcome
 
-    def _erasing(self, owner: MemoryScope) -> Steps[int]:
-        count: int = yield from self._writing(owner.user_key, None, Do(self._cold, "erase", (owner,)), self._now())
+    async def erase(self, owner: MemoryScope) -> int:
+        count = await self._cold.erase(owner)
+        only = "" if owner.session is None else self._cache.scope(owner.user_key, owner.session_key)
+        keys, arguments = self._cache.user(owner.user_key), [only, stamp_of(self._now())]
+        await self._while_up(lambda: self._calls.run(_ERASE, keys, arguments))
         return count
 
-    def _writing(self, user_key: str, key: Key | None, write: Step, now: int) -> Steps[Any]:
-        """A write to the cold store, announced in the cache before, and signed off after."""
-        belief, writer = yield from self._announced(user_key, key)
+    async def rows(self, key: Key) -> Sequence[Row]:
+        return await self._cold.rows(key)
+
+    async def rows_of(self, owner: MemoryScope, *, sessions: bool) -> Sequence[Owned]:
+        return await self._cold.rows_of(owner, sessions=sessions)
+
+    async def heads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
+        commands = [("HMGET", self._cache.scope(key.user_key, key.session_key), _name(key), _COMPLETE) for key in keys]
+        answers: Sequence[Any] = await self._while_up(lambda: self._calls.ask(commands)) or [(None, None)] * len(keys)
+        cached = {key: text or _NONE for key, (text, complete) in zip(keys, answers, strict=True) if text or complete}
+        lacking = [key for key in keys if key not in cached]
+        found = dict(zip(lacking, await self._cold.heads(lacking) if lacking else [], strict=True))
+        if found:
+            await self._fill(keys[0].user_key, [(key.session_key, _name(key), head) for key, head in found.items()])
+        return [_row(cached[key]) if key in cached else found[key] for key in keys]
+
+    async def heads_of(self, owners: Sequence[MemoryScope], entity: str | None, prefix: str | None) -> Sequence[Owned]:
+        user_key = owners[0].user_key
+        commands = [("HGETALL", self._cache.scope(user_key, owner.session_key)) for owner in owners]
+        answers = await self._while_up(lambda: self._calls.ask(commands))
+        if answers and all(_COMPLETE in answer for answer in answers):
+            owned = [one for owner, answer in zip(owners, answers, strict=True) for one in _owned(owner, answer)]
+            return [one for one in owned if one.key.is_about(entity, prefix)]
+        owned = list(await self._cold.heads_of(owners, entity, prefix))
+        if answers and entity is None and prefix is None:
+            rows: list[tuple[str, str, Row | None]] = [(key.session_key, _name(key), head) for key, head in owned]
+            await self._fill(user_key, [*rows, *((owner.session_key, _COMPLETE, None) for owner in owners)])
+        return owned
+
+    async def _fill(self, user_key: str, rows: Sequence[tuple[str, str, Row | None]]) -> None:
+        """Set rows in the cache, each with its session's key and its name there; those that say "complete" last."""
+        keys = self._cache.user(user_key)
+        arguments: list[str | int] = [self._cache.max_age]
+        for session_key, name, row in rows:
+            scope = self._cache.scope(user_key, session_key)
+            if scope not in keys:
+                keys.append(scope)
+            arguments += [keys.index(scope) + 1, name, _NONE if row is None else text_of(row)]
+        await self._while_up(lambda: self._calls.run(_SET, keys, arguments))
+
+    async def _while_up(self, call: Callable[[], Awaitable[T]]) -> T | None:
+        """What the cache answers; `None` while it cannot be used."""
+        breaker, address = self._cache.breaker, self._cache.address
+        if breaker.is_open(address, utc_now()):
+            return None
         try:
-            # After a MemoryStoreError nobody knows whether it was written, or will be: the announcement stays.
-            written = yield write
-        except VersionConflictError:
-            yield from self._signed_off(belief, writer, user_key, key, None, now)
-            raise
-        row = written.row if isinstance(written, Outcome) and written.row is not None and written.row.leads else None
-        yield from self._signed_off(belief, writer, user_key, key, row, now)
-        return written
-
-    def _announced(self, user_key: str, key: Key | None) -> Steps[tuple[Belief, str]]:
-        while True:
-            belief = yield from self._generations.settled()
-            if not belief.run_id:
-                return belief, ""
-            try:
-                writer = yield from self._cache.begin(belief.name, belief.run_id, user_key, key)
-            except MemoryStoreError as error:
-                yield from self._tell(str(error))
-                yield from self._generations.turn_off(belief)
-            except RestartedError as restarted:
-                yield from self._tell("it was started anew")
-                yield from self._generations.restart(belief, restarted.run_id)
-            else:
-                self._bypassed = False
-                return belief, writer
-
-    def _signed_off(  # what is known of a write
-        self, belief: Belief, writer: str, user_key: str, key: Key | None, row: Row | None, now: int
-    ) -> Steps[None]:
-        announced_before = True
-        while True:
-            # Asked after the write: who reads in a later generation than this began to after the write, and saw it.
-            after = yield from self._generations.believed()
-            is_same = after.number == belief.number
-            if writer:
-                # What was written before it was announced may be outdated by now: then it only goes away.
-                kept = row if is_same and announced_before else None
-                try:
-                    yield from self._cache.finish(belief.name, belief.run_id, user_key, key, writer, kept, now)
-                except MemoryStoreError as error:
-                    yield from self._tell(str(error))  # the announcement holds until it lapses
-                except RestartedError:
-                    yield from self._tell("it was started anew")  # and nothing in it is used
-            if is_same:
-                return
-            belief, writer = yield from self._announced(user_key, key)
-            announced_before = False
-
-    # --- reading ------------------------------------------------------------------------------------------------------
-
-    def _reading_heads(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
-        belief = yield from self._generations.believed()
-        now = ticks()
-        if not belief.run_id or now < belief.usable or now < self._muted_until:
-            return (yield from self._asking_cold_heads(keys))
-        token = uuid4().hex
-        try:
-            answers = yield from self._cache.read(belief.name, belief.run_id, keys, token)
-        except (MemoryStoreError, RestartedError) as error:
-            yield from self._failed(belief, error)
-            return (yield from self._asking_cold_heads(keys))
-        self._bypassed = False
-        lacking = [key for key, answer in zip(keys, answers, strict=True) if not answer.known]
-        if not lacking:
-            return [answer.row for answer in answers]
-        found = dict(zip(lacking, (yield from self._asking_cold_heads(lacking)), strict=True))
-        filled = [(key, found[key]) for key, answer in zip(keys, answers, strict=True) if answer.fillable]
-        if filled:
-            try:
-                yield from self._cache.fill(belief.name, belief.run_id, filled, token, self._now())
-            except (MemoryStoreError, RestartedError) as error:
-                yield from self._failed(belief, error)
-        return [answer.row if answer.known else found[key] for key, answer in zip(keys, answers, strict=True)]
-
-    def _asking_cold_heads(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
-        return self._asking_cold("heads", keys)
-
-    def _reading_rows(self, key: Key) -> Steps[Sequence[Row]]:
-        return self._asking_cold("rows", key)
-
-    def _reading_owned_heads(
-        self, owner: MemoryScope, entity: str | None, prefix: str | None
-    ) -> Steps[Sequence[Owned]]:
-        return self._asking_cold("owned_heads", owner, entity, prefix)
-
-    def _reading_owned(
-        self, owner: MemoryScope, entity: str | None, prefix: str | None, *, sessions: bool
-    ) -> Steps[Sequence[Owned]]:
-        return self._asking_cold("owned", owner, entity, prefix, sessions)
-
-    def _asking_cold(self, method: str, *arguments: Any) -> Steps[Any]:  # noqa: ANN401  # what the cold store's takes
-        answer: Any = yield Do(self._cold, method, arguments)
+            answer = await call()
+        except MemoryStoreError as error:
+            if breaker.fail(address, utc_now()).failures == 1:
+                await self._calls.tell(CacheBypassed(session_id="", cache=address, reason=str(error)))
+            return None
+        breaker.succeed(address)
         return answer
 
-    def _failed(self, belief: Belief, error: MemoryStoreError | RestartedError) -> Steps[None]:
-        """What a reader does about a cache that does not answer: leave it alone for a while."""
-        if isinstance(error, RestartedError):
-            yield from self._tell("it was started anew")
-            yield from self._generations.restart(belief, error.run_id)
-        else:
-            self._muted_until = ticks() + self._lease
-            yield from self._tell(str(error))
 
-    def _tell(self, reason: str) -> Steps[None]:
-        if not self._bypassed:
-            self._bypassed = True
-            yield Tell(CacheBypassed(session_id="", cache=self._cache.server.name, reason=reason), self._hooks)
+def _name(key: Key) -> str:
+    return f"{escape(key.entity)}:{escape(key.attribute)}"
+
+
+def _row(text: str) -> Row | None:
+    return None if text == _NONE else row_of(text)
+
+
+def _owned(owner: MemoryScope, fields: dict[str, str]) -> list[Owned]:
+    rows = ((name, _row(text)) for name, text in fields.items() if name != _COMPLETE)
+    return [Owned(key_of(owner, *map(unescape, name.split(":"))), row) for name, row in rows if row is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from langchain_tiered_memory._digests import digest_of
 from langchain_tiered_memory.errors import ScopeError
@@ -30,6 +30,10 @@ class Key(NamedTuple):
     entity: str
     attribute: str
 
+    def is_about(self, entity: str | None, prefix: str | None) -> bool:
+        """Whether it is about an entity, and its attribute begins with a prefix; `None` is any."""
+        return (entity is None or self.entity == entity) and (prefix is None or self.attribute.startswith(prefix))
+
 
 def key_of(scope: MemoryScope, entity: str, attribute: str) -> Key:
     """The key of a fact.
@@ -37,30 +41,33 @@ def key_of(scope: MemoryScope, entity: str, attribute: str) -> Key:
     Raises:
         ScopeError: `scope` is no scope.
         TypeError: A name is no text.
-        ValueError: A name is empty or too long.
+        ValueError: A name is blank or too long.
     """
-    check_scope(scope)
-    check_text("entity", entity)
-    check_text("attribute", attribute)
-    if type(entity) is str and type(attribute) is str:
-        return _key(scope, entity, attribute)
-    # A member of a StrEnum equals its text, and would come out of the cache to all who give the text.
-    return _key(scope, _plain(entity), _plain(attribute))
+    return _key(check_scope(scope), _plain("entity", entity), _plain("attribute", attribute))
+
+
+def _plain(what: str, name: object) -> str:
+    """A name as mere text: a member of a StrEnum equals its text, and would come out of the cache in its place."""
+    if not isinstance(name, str):
+        msg = f"{what}={name!r:.80} is no text: give str({what})"
+        raise TypeError(msg)
+    return name if type(name) is str else str.__str__(name)
 
 
 @lru_cache(maxsize=4_096)  # three digests cost as much as the query that they are for
 def _key(scope: MemoryScope, entity: str, attribute: str) -> Key:
-    _check_name("entity", entity)
-    _check_name("attribute", attribute)
+    for what, name in (("entity", entity), ("attribute", attribute)):
+        if not 0 < len(name) <= LONGEST_NAME:
+            msg = f"{what} has 1 to {LONGEST_NAME} characters, got {len(name):,}: {name[:40]!r}. Long text is a value"
+            raise ValueError(msg)
+        if name.isspace():
+            msg = f"{what}={name!r:.40} is blank: name what the fact is about"
+            raise ValueError(msg)
     return Key(scope.user_key, scope.session_key, digest_of(entity, attribute), scope, entity, attribute)
 
 
-def _plain(name: str) -> str:
-    return str.__str__(name) if isinstance(name, str) else name
-
-
-def check_scope(scope: Any) -> None:  # noqa: ANN401  # callers without type checks too
-    """Refuse what is no scope; there is none that means everybody.
+def check_scope(scope: object) -> MemoryScope:
+    """The scope, once it has been seen to be one; there is none that means everybody.
 
     Raises:
         ScopeError: It is none.
@@ -68,20 +75,10 @@ def check_scope(scope: Any) -> None:  # noqa: ANN401  # callers without type che
     if not isinstance(scope, MemoryScope):
         msg = f"scope={scope!r:.80} is no scope: give MemoryScope(user=...) first"
         raise ScopeError(msg)
+    return scope
 
 
-def _check_name(what: str, name: Any) -> None:  # noqa: ANN401  # as above
-    if not isinstance(name, str):
-        msg = f"{what}={name!r:.80} is no text: give str({what})"
-        raise TypeError(msg)
-    if not 0 < len(name) <= LONGEST_NAME:
-        msg = (
-            f"{what} has 1 to {LONGEST_NAME} characters, got {len(name):,}: {name[:40]!r}. Keep long text in the value"
-        )
-        raise ValueError(msg)
-
-
-def check_text(name: str, value: Any) -> None:  # noqa: ANN401  # as above
+def check_text(name: str, value: object) -> None:
     """Refuse what is neither `None` nor text.
 
     Raises:
@@ -92,8 +89,8 @@ def check_text(name: str, value: Any) -> None:  # noqa: ANN401  # as above
         raise TypeError(msg)
 
 
-_NEEDS_ESCAPE: Final = re.compile(r"[\\\x00-\x1f\x7f:{}*?\[\]\ud800-\udfff]")
-_ESCAPED: Final = re.compile(r"\\u([0-9a-f]{4})")
+_NEEDS_ESCAPE: Final = r"[\\\x00-\x1f\x7f:{}*?\[\]\ud800-\udfff]"
+_ESCAPED: Final = r"\\u([0-9a-f]{4})"
 
 
 def escape(text: str) -> str:
@@ -105,9 +102,9 @@ def escape(text: str) -> str:
     >>> escape("a:b")
     'a\\u003ab'
     """
-    return _NEEDS_ESCAPE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_NEEDS_ESCAPE, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def unescape(text: str) -> str:
     """The text that `escape` was given."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    return re.sub(_ESCAPED, lambda found: chr(int(found[1], 16)), text)

@@ -150,7 +150,7 @@ class Outcome(NamedTuple):
     head: Row | None = None
 
 
-def check_whole(name: str, value: Any) -> None:  # noqa: ANN401  # callers without type checks too
+def check_whole(name: str, value: int | None) -> None:
     """Refuse what is neither `None` nor a whole number from 0 up.
 
     Raises:

@@ -1,29 +1,97 @@
-"""The fact store in Redis."""
+"""The fact store in Redis.
+
+A row is text: `version:high:leads:from:until:updated:turn:deleted`, then the source and the value on lines of their own
+(JSON in ASCII has no line end inside). Times are microseconds since the year 1 in 18 digits and turns have 19 digits,
+since numbers in Lua are floats: as text of one length they compare exactly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final, Protocol
 
-from langchain_tiered_memory._driving import Call, Steps
 from langchain_tiered_memory._lifecycle import PickledByArguments
+from langchain_tiered_memory._redis.script import Script
 from langchain_tiered_memory._redis.server import Command, RedisServer
-from langchain_tiered_memory._times import seconds_of
-from langchain_tiered_memory.events import EventHook, hooks_of
-from langchain_tiered_memory.semantic._driven import DrivenFactStore
-from langchain_tiered_memory.semantic._redis_rows import ERASE, PUT, Names, arguments_of, row_of
-from langchain_tiered_memory.semantic.keys import Key, escape
-from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row, Validity
+from langchain_tiered_memory._times import FOREVER, Duration, seconds_of
+from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.events import EventHook, MemoryEvent, aemit, emit, hooks_of
+from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape
+from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row
+from langchain_tiered_memory.semantic.store import FactStore, Validities
+from langchain_tiered_memory.types import Clock, MemoryScope
 
-if TYPE_CHECKING:
-    from langchain_tiered_memory._times import Duration
-    from langchain_tiered_memory.types import Clock, MemoryScope
+__all__ = ["RedisCalls", "RedisFactStore", "row_of", "stamp_of", "text_of"]
 
-__all__ = ["RedisFactStore"]
+_YEAR_ONE: Final = -62_135_596_800_000_000
+
+_PUT: Final = Script("""
+local facts, past, index = KEYS[1], KEYS[2], KEYS[3]
+local field, expected, now, from, till, turn, deleted, body, ttl = unpack(ARGV)
+local head = redis.call('LINDEX', facts, -1)
+local actual, high = '0', '-'
+if head then
+  local version, head_till, head_deleted
+  version, high, head_till, head_deleted = string.match(head, '^(%d+):([^:]+):%d:%d+:(%d+):%d+:[^:]+:(%d)')
+  if head_deleted == '0' and now < head_till then actual = version end
+end
+if expected ~= '' and expected ~= actual then return {0, head or ''} end
+local late = turn ~= '-' and high ~= '-' and turn < high
+local leads = not late and now < till
+if leads and turn ~= '-' and (high == '-' or high < turn) then high = turn end
+local number = redis.call('HINCRBY', index, field, 1)
+local row = table.concat({number, high, leads and 1 or 0, from, till, now, turn, deleted}, ':') .. '\\n' .. body
+redis.call('RPUSH', leads and facts or past, row)
+if not leads then
+  local rest = redis.call('PTTL', facts)
+  if rest > 0 then redis.call('PEXPIRE', past, rest) end
+elseif ttl == '' then
+  redis.call('PERSIST', facts)
+  redis.call('PERSIST', past)
+else
+  redis.call('PEXPIRE', facts, ttl)
+  redis.call('PEXPIRE', past, ttl)
+end
+return {1, number, leads and 1 or 0}
+""")
+"""Appends a row as the next version, unless another version than the expected one is there."""
+
+_ERASE: Final = Script("""
+local index, prefix, user, session = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local count = 0
+for _, field in ipairs(redis.call('HKEYS', index)) do
+  local own, entity, attribute = string.match(field, '^([^:]*):[^:]*:([^:]*):([^:]*)$')
+  if session == '' or own == session then
+    local rest = '{' .. user .. '}' .. own .. ':' .. entity .. ':' .. attribute
+    for _, key in ipairs({prefix .. ':' .. rest, prefix .. '-past:' .. rest}) do
+      for _, row in ipairs(redis.call('LRANGE', key, 0, -1)) do
+        if string.match(row, '^%d+:[^:]+:%d:%d+:%d+:%d+:[^:]+:(%d)') == '0' then count = count + 1 end
+      end
+      redis.call('DEL', key)
+    end
+    redis.call('HDEL', index, field)
+  end
+end
+return count
+""")
+"""Deletes the facts of a user or a session, and counts them. All keys of a user lie in one slot."""
 
 
-class RedisFactStore(PickledByArguments, DrivenFactStore):
+class RedisCalls(Protocol):
+    """What the algorithms ask of a server, in one round trip each."""
+
+    async def ask(self, commands: Sequence[Command]) -> Sequence[Any]:
+        """The answers to some commands."""
+
+    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401  # Redis'
+        """What a script gives."""
+
+    async def tell(self, event: MemoryEvent) -> None:
+        """Emit an event."""
+
+
+class RedisFactStore(PickledByArguments, FactStore):
     """Facts in a Redis server without modules, shared by any number of machines; one round trip to get and to put one.
 
     A write is one Lua script, so that reading the version, comparing it and writing the next one cannot be interrupted.
@@ -67,28 +135,43 @@ class RedisFactStore(PickledByArguments, DrivenFactStore):
         timeout: float = 5.0,
         hooks: Sequence[EventHook] = (),
         clock: Clock | None = None,
-        validities: Mapping[Validity, Duration | None] | None = None,
+        validities: Validities | None = None,
     ) -> None:
-        super().__init__(clock=clock, validities=validities)
         if not isinstance(prefix, str) or not prefix or escape(prefix) != prefix or prefix.endswith("-past"):
             msg = f"prefix={prefix!r} cannot begin a key: give text without : {{ }} * ? [ ] and \\, not ending in -past"
             raise ValueError(msg)
-        self._hooks = hooks_of(hooks)
+        hooks = hooks_of(hooks)
         self._arguments = {
             "url": url,
             "prefix": prefix,
             "retention": retention,
             "timeout": timeout,
-            "hooks": self._hooks,
+            "hooks": hooks,
             "clock": clock,
             "validities": validities,
         }
-        self._retention = _micros_kept(retention)
-        self._names = Names(prefix)
+        self.prefix = prefix
         self._server = RedisServer(url, needed_by=f"{type(self).__name__}(...)", timeout=timeout)
+        calls, acalls = self.calls_with(hooks)
+        kept = _micros_kept(retention)
+        super().__init__(
+            _RedisRows(calls, prefix, kept),
+            _RedisRows(acalls, prefix, kept),
+            clock=clock,
+            validities=validities,
+        )
+
+    @property
+    def address(self) -> str:
+        """The server's address, without the password."""
+        return self._server.name
+
+    def calls_with(self, hooks: Sequence[EventHook]) -> tuple[RedisCalls, RedisCalls]:
+        """The server's calls for sync and for async code, with who is told of events."""
+        return _Blocking(self._server, hooks), _Awaited(self._server, hooks)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._server.name!r}, prefix={self._names.prefix!r})"
+        return f"{type(self).__name__}({self.address!r}, prefix={self.prefix!r})"
 
     def close(self) -> None:
         """Close the connections; those of event loops that still run when these shut down, or by `aclose` on them."""
@@ -98,75 +181,157 @@ class RedisFactStore(PickledByArguments, DrivenFactStore):
         """`close`, and close the connections of the running event loop."""
         await self._server.aclose()
 
-    # --- writing ------------------------------------------------------------------------------------------------------
 
-    def _putting(self, key: Key, change: Change) -> Steps[Outcome]:
-        yield Call(self._server, "tell_if_forgetful", (self._hooks,))
-        names = self._names
-        keys = [names.facts(key), names.past(key), names.index(key.user_key)]
-        arguments = arguments_of(names.field(key), change, self._retention)
-        done, answer, *leads = yield Call(self._server, "evaluate", (PUT, keys, arguments))
+class _Blocking:
+    """Implements `RedisCalls` with calls that block, and never suspend."""
+
+    def __init__(self, server: RedisServer, hooks: Sequence[EventHook]) -> None:
+        self._server, self._hooks = server, hooks
+
+    async def ask(self, commands: Sequence[Command]) -> Sequence[Any]:
+        self._server.tell_if_forgetful(self._hooks)
+        if len(commands) == 1:  # which redis-py sends with less ado
+            return [self._server.execute(*commands[0])]
+        return self._server.pipeline(commands)
+
+    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401  # Redis'
+        self._server.tell_if_forgetful(self._hooks)
+        return self._server.evaluate(script, keys, arguments)
+
+    async def tell(self, event: MemoryEvent) -> None:
+        emit(event, self._hooks)
+
+
+class _Awaited:
+    """Implements `RedisCalls` on an event loop."""
+
+    def __init__(self, server: RedisServer, hooks: Sequence[EventHook]) -> None:
+        self._server, self._hooks = server, hooks
+
+    async def ask(self, commands: Sequence[Command]) -> Sequence[Any]:
+        await self._server.atell_if_forgetful(self._hooks)
+        if len(commands) == 1:
+            return [await self._server.aexecute(*commands[0])]
+        return await self._server.apipeline(commands)
+
+    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401  # Redis'
+        await self._server.atell_if_forgetful(self._hooks)
+        return await self._server.aevaluate(script, keys, arguments)
+
+    async def tell(self, event: MemoryEvent) -> None:
+        await aemit(event, self._hooks)
+
+
+class _RedisRows:
+    """Implements `FactRows` on a server.
+
+    The keys are `fact:{user}session:entity:attribute`, the digest of the user being the hash tag: the list of the rows
+    that lead, the newest last; the same with `-past` for rows that were history when they came; and for each user the
+    hash `fact-index:{user}`, which has each fact as a field, with its last version.
+    """
+
+    def __init__(self, calls: RedisCalls, prefix: str, retention: int) -> None:
+        self._calls, self._prefix, self._retention = calls, prefix, retention
+
+    async def put(self, key: Key, change: Change) -> Outcome:
+        over = change.now if change.deleted else change.valid_until
+        arguments: list[str | int] = [
+            f"{key.session_key}:{escape(key.scope.session or '')}:{escape(key.entity)}:{escape(key.attribute)}",
+            "" if change.expected is None else str(change.expected),
+            stamp_of(change.now),
+            stamp_of(change.valid_from),
+            stamp_of(change.valid_until),
+            "-" if change.turn_id is None else f"{change.turn_id:019d}",
+            change.deleted,
+            f"{change.source or ''}\n{change.value}",
+            "" if over >= FOREVER else max(1, (over - change.now + self._retention) // 1_000),
+        ]
+        done, answer, *leads = await self._calls.run(_PUT, [*self._lists(key), self._index(key.user_key)], arguments)
         if not done:
             return Outcome(None, row_of(answer) if answer else None)
         return Outcome(change.row(answer, leads[0]))
 
-    def _erasing(self, owner: MemoryScope) -> Steps[int]:
-        yield Call(self._server, "tell_if_forgetful", (self._hooks,))
-        arguments = [self._names.prefix, owner.user_key, owner.session_key]
-        count: int = yield Call(self._server, "evaluate", (ERASE, [self._names.index(owner.user_key)], arguments))
+    async def erase(self, owner: MemoryScope) -> int:
+        arguments = [self._prefix, owner.user_key, owner.session_key]
+        count: int = await self._calls.run(_ERASE, [self._index(owner.user_key)], arguments)
         return count
 
-    # --- reading ------------------------------------------------------------------------------------------------------
-
-    def _asking(self, commands: Sequence[Command]) -> Steps[Sequence[Any]]:
-        """Answers in one round trip."""
-        yield Call(self._server, "tell_if_forgetful", (self._hooks,))
-        if len(commands) == 1:  # which redis-py sends with less ado
-            return [(yield Call(self._server, "execute", commands[0]))]
-        answers: Sequence[Any] = yield Call(self._server, "pipeline", (commands,))
-        return answers
-
-    def _reading_heads(self, keys: Sequence[Key]) -> Steps[Sequence[Row | None]]:
-        answers = yield from self._asking([("LINDEX", self._names.facts(key), -1) for key in keys])
+    async def heads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
+        answers = await self._calls.ask([("LINDEX", self._lists(key)[0], -1) for key in keys])
         return [row_of(text) if text else None for text in answers]
 
-    def _reading_rows(self, key: Key) -> Steps[Sequence[Row]]:
-        owned = yield from self._reading_rows_of([key])
-        return [row for _, row in owned]
+    async def rows(self, key: Key) -> Sequence[Row]:
+        return [row for _, row in await self._rows_of_keys([key])]
 
-    def _reading_rows_of(self, keys: Sequence[Key]) -> Steps[Sequence[Owned]]:
-        names = self._names
-        lists = [(key, name) for key in keys for name in (names.facts(key), names.past(key))]
-        answers = yield from self._asking([("LRANGE", name, 0, -1) for _, name in lists])
-        return [Owned(key, row_of(text)) for (key, _), texts in zip(lists, answers, strict=True) for text in texts]
-
-    def _reading_keys(
-        self, owner: MemoryScope, entity: str | None, prefix: str | None, *, sessions: bool = False
-    ) -> Steps[Sequence[Key]]:
-        (fields,) = yield from self._asking([("HKEYS", self._names.index(owner.user_key))])
-        own = owner.session_key + ":"
-        every_session = sessions and owner.session is None
+    async def heads_of(self, owners: Sequence[MemoryScope], entity: str | None, prefix: str | None) -> Sequence[Owned]:
+        own = {owner.session_key for owner in owners}
         keys = [
-            self._names.key_of_field(field, owner) for field in sorted(fields) if every_session or field.startswith(own)
+            key for key in await self._keys_of(owners[0]) if key.session_key in own and key.is_about(entity, prefix)
         ]
-        return [
-            key
-            for key in keys
-            if (entity is None or key.entity == entity) and (prefix is None or key.attribute.startswith(prefix))
-        ]
-
-    def _reading_owned_heads(
-        self, owner: MemoryScope, entity: str | None, prefix: str | None
-    ) -> Steps[Sequence[Owned]]:
-        keys = yield from self._reading_keys(owner, entity, prefix)
-        heads = (yield from self._reading_heads(keys)) if keys else []
+        heads = await self.heads(keys) if keys else []
         return [Owned(key, head) for key, head in zip(keys, heads, strict=True) if head is not None]
 
-    def _reading_owned(
-        self, owner: MemoryScope, entity: str | None, prefix: str | None, *, sessions: bool
-    ) -> Steps[Sequence[Owned]]:
-        keys = yield from self._reading_keys(owner, entity, prefix, sessions=sessions)
-        return (yield from self._reading_rows_of(keys)) if keys else []
+    async def rows_of(self, owner: MemoryScope, *, sessions: bool) -> Sequence[Owned]:
+        keys = [key for key in await self._keys_of(owner) if sessions or key.session_key == owner.session_key]
+        return await self._rows_of_keys(keys) if keys else []
+
+    async def _rows_of_keys(self, keys: Sequence[Key]) -> Sequence[Owned]:
+        lists = [(key, name) for key in keys for name in self._lists(key)]
+        answers = await self._calls.ask([("LRANGE", name, 0, -1) for _, name in lists])
+        return [Owned(key, row_of(text)) for (key, _), texts in zip(lists, answers, strict=True) for text in texts]
+
+    async def _keys_of(self, owner: MemoryScope) -> Sequence[Key]:
+        """All keys of the owner's user."""
+        (fields,) = await self._calls.ask([("HKEYS", self._index(owner.user_key))])
+        keys = []
+        for field in sorted(fields):
+            _, session, entity, attribute = map(unescape, field.split(":"))
+            keys.append(key_of(MemoryScope(owner.user, owner.tenant, session or None), entity, attribute))
+        return keys
+
+    def _lists(self, key: Key) -> tuple[str, str]:
+        rest = f"{{{key.user_key}}}{key.session_key}:{escape(key.entity)}:{escape(key.attribute)}"
+        return f"{self._prefix}:{rest}", f"{self._prefix}-past:{rest}"
+
+    def _index(self, user_key: str) -> str:
+        return f"{self._prefix}-index:{{{user_key}}}"
+
+
+def text_of(row: Row) -> str:
+    """A row as text, for a reader that needs no `high`."""
+    turn = "-" if row.turn_id is None else row.turn_id
+    times = f"{stamp_of(row.valid_from)}:{stamp_of(row.valid_until)}:{stamp_of(row.updated_at)}"
+    return f"{row.version}:-:{row.leads}:{times}:{turn}:{row.deleted}\n{row.source or ''}\n{row.value}"
+
+
+def row_of(text: str) -> Row:
+    """Read a row.
+
+    Raises:
+        MemoryStoreError: It is none.
+    """
+    try:
+        head, source, value = text.split("\n", 2)
+        version, _, leads, begin, end, updated, turn, deleted = head.split(":")
+        return Row(
+            int(version),
+            value,
+            int(begin) + _YEAR_ONE,
+            int(end) + _YEAR_ONE,
+            int(updated) + _YEAR_ONE,
+            None if turn == "-" else int(turn),
+            source or None,
+            int(deleted),
+            int(leads),
+        )
+    except ValueError as error:
+        msg = f"this is no fact of this package: {text[:80]!r}. Give the store a prefix of its own; nothing was changed"
+        raise MemoryStoreError(msg) from error
+
+
+def stamp_of(micros: int) -> str:
+    """A time as text of one length, which compares as the time does."""
+    return f"{micros - _YEAR_ONE:018d}"
 
 
 def _micros_kept(retention: Duration) -> int:

@@ -1,37 +1,33 @@
-"""The port of the fact stores: what can be asked of facts, whatever they are kept in."""
+"""The front of the fact stores: what can be asked of facts, whatever they are kept in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from langchain_tiered_memory._driving import adrive, drive
-from langchain_tiered_memory._times import Duration, Moment, micros_of, now_of, utc_now
-from langchain_tiered_memory.semantic._backend import FactBackend
-from langchain_tiered_memory.semantic._reading import exporting, first, keys_of, listing, looking_back, owner_of
-from langchain_tiered_memory.semantic._writing import Merge, change_of, deleting, merging, micros_long, written
-from langchain_tiered_memory.semantic.keys import key_of
-from langchain_tiered_memory.semantic.records import Fact, Source, Validity, fact_of
+from langchain_tiered_memory._lifecycle import Closing
+from langchain_tiered_memory._sync import run_sync
+from langchain_tiered_memory._times import FOREVER, Duration, Moment, in_utc, micros_of, now_of, seconds_of, utc_now
+from langchain_tiered_memory.semantic import operations
+from langchain_tiered_memory.semantic.keys import check_scope, key_of
+from langchain_tiered_memory.semantic.operations import FactRows, Merge
+from langchain_tiered_memory.semantic.records import Change, Fact, Source, Validity, check_whole, encode_source, fact_of
 from langchain_tiered_memory.semantic.timeline import endings
+from langchain_tiered_memory.semantic.values import encode_value
+from langchain_tiered_memory.types import Clock, MemoryScope
 
-if TYPE_CHECKING:
-    from langchain_tiered_memory.semantic.records import Change
-    from langchain_tiered_memory.types import Clock, MemoryScope
-
-__all__ = ["FactStore", "Merge"]
+__all__ = ["FactStore", "Validities"]
 
 Facts: TypeAlias = list[Fact]
 """Named here, since inside of a store `list` is a method."""
+Validities: TypeAlias = Mapping[Validity, Duration | None]
+"""How long a fact of each class holds; `None` without end."""
 
-_VALIDITIES: Final[dict[Validity, timedelta | None]] = {
-    "short": timedelta(days=7),
-    "medium": timedelta(days=90),
-    "long": None,
-}
+_VALIDITIES: Final[Validities] = {"short": timedelta(days=7), "medium": timedelta(days=90), "long": None}
 
 
-class FactStore(FactBackend):
+class FactStore(Closing):
     """Facts of users and their sessions: read by key and never by similarity, versioned, expiring, with their history.
 
     A number, a date or an address that is remembered nearly right is wrong. So a fact has a scope, an entity and an
@@ -48,8 +44,7 @@ class FactStore(FactBackend):
     made, which is the default, that is what was believed then; a `valid_from` in the past corrects it. `history` has
     every write, with the time at which it was made.
 
-    A store derives from this class and writes the methods that begin with an underscore. Each public method has an
-    async twin, which works in a thread off the event loop unless the store can do better.
+    Each method has an async twin with the same arguments, whose name begins with an `a`.
 
     ```python
     from langchain_tiered_memory import InMemoryFactStore, MemoryScope
@@ -61,20 +56,23 @@ class FactStore(FactBackend):
     ```
 
     Args:
+        rows: Keeps the rows, for the sync methods; its methods never suspend.
+        arows: Keeps the same rows, for the async methods.
         clock: Gives the time; the system's UTC time if not given.
         validities: How long a fact of each class holds, where not 7 days, 90 days and without end (`None`).
     """
 
     def __init__(
-        self, *, clock: Clock | None = None, validities: Mapping[Validity, Duration | None] | None = None
+        self, rows: FactRows, arows: FactRows, *, clock: Clock | None = None, validities: Validities | None = None
     ) -> None:
+        self._rows, self._arows = rows, arows
         self._clock: Clock = clock or utc_now
-        known: dict[Any, Any] = {**_VALIDITIES, **(validities or {})}
+        known = {**_VALIDITIES, **(validities or {})}
         if unknown := sorted(map(repr, set(known) - set(_VALIDITIES))):
             msg = f"validities are {', '.join(_VALIDITIES)}, got {', '.join(unknown)}"
             raise ValueError(msg)
-        self._lifetimes: dict[Any, int | None] = {
-            name: None if length is None else micros_long(length, f"validities[{name!r}]")
+        self._lifetimes = {
+            name: None if length is None else _micros_long(length, f"validities[{name!r}]")
             for name, length in known.items()
         }
 
@@ -100,7 +98,7 @@ class FactStore(FactBackend):
 
         Args:
             scope: Whose fact it is.
-            entity: What it is about; any text of 1 to 512 characters.
+            entity: What it is about; any text of 1 to 512 characters that is not blank.
             attribute: What is said of it; as above.
             value: JSON: text, whole and finite numbers, `True`, `False`, `None`, lists, and dicts with keys of text.
             ttl: How long it holds from `valid_from` on, in seconds or as a timedelta.
@@ -129,12 +127,7 @@ class FactStore(FactBackend):
         """
         key = key_of(scope, entity, attribute)
         change = self._change(value, ttl, valid_from, valid_until, validity, expected_version, turn_id, source)
-        if merge is None:
-            outcome = self._put(key, change)
-            if outcome.row is not None and outcome.row.leads:
-                return fact_of(key, outcome.row)
-            return drive(written(self, key, change, outcome))
-        return drive(merging(self, key, change, merge))
+        return run_sync(operations.put(self._rows, key, change, _checked(merge)))
 
     async def aput(
         self,
@@ -155,15 +148,38 @@ class FactStore(FactBackend):
         """`put`, awaited. A task that is cancelled meanwhile may still have written."""
         key = key_of(scope, entity, attribute)
         change = self._change(value, ttl, valid_from, valid_until, validity, expected_version, turn_id, source)
-        if merge is None:
-            outcome = await self._aput(key, change)
-            if outcome.row is not None and outcome.row.leads:
-                return fact_of(key, outcome.row)
-            return await adrive(written(self, key, change, outcome))
-        return await adrive(merging(self, key, change, merge))
+        return await operations.put(self._arows, key, change, _checked(merge))
 
-    def _change(self, *given: Any) -> Change:  # noqa: ANN401  # what `put` is given
-        return change_of(self._lifetimes, self._now(), *given)
+    def _change(  # what `put` is given
+        self,
+        value: object,
+        ttl: Duration | None,
+        valid_from: Moment | None,
+        valid_until: Moment | None,
+        validity: Validity,
+        expected: int | None,
+        turn_id: int | None,
+        source: Source | Sequence[str],
+    ) -> Change:
+        check_whole("expected_version", expected)
+        check_whole("turn_id", turn_id)
+        now = self._now()
+        begin = now if valid_from is None else micros_of(in_utc(valid_from, "valid_from"))
+        if validity not in tuple(self._lifetimes):  # compared and not hashed: it may be anything
+            msg = f"validity is {', '.join(map(repr, self._lifetimes))}, got {validity!r}"
+            raise ValueError(msg)
+        if (ttl is not None) + (valid_until is not None) + (validity != "long") > 1:
+            msg = "a fact has one end: give one of ttl, valid_until and validity"
+            raise ValueError(msg)
+        if valid_until is not None:
+            end = micros_of(in_utc(valid_until, "valid_until"))
+            if end <= begin:
+                msg = f"valid_until={valid_until!r} is not after the fact's beginning: give a later one"
+                raise ValueError(msg)
+        else:
+            lifetime = self._lifetimes[validity] if ttl is None else _micros_long(ttl, "ttl")
+            end = FOREVER if lifetime is None else min(begin + lifetime, FOREVER)
+        return Change(now, expected, encode_value(value), begin, end, turn_id, encode_source(source))
 
     def delete(self, scope: MemoryScope, entity: str, attribute: str, expected_version: int | None = None) -> bool:
         """End a fact, and what was planned for it, now; its history stays, and its versions go on.
@@ -181,13 +197,15 @@ class FactStore(FactBackend):
             VersionConflictError: `expected_version` is stale; its `current` is the present fact.
             MemoryStoreError: The store could not be reached or written.
         """
-        return drive(deleting(self, key_of(scope, entity, attribute), expected_version, self._now()))
+        check_whole("expected_version", expected_version)
+        return run_sync(operations.delete(self._rows, key_of(scope, entity, attribute), expected_version, self._now()))
 
     async def adelete(
         self, scope: MemoryScope, entity: str, attribute: str, expected_version: int | None = None
     ) -> bool:
         """`delete`, awaited."""
-        return await adrive(deleting(self, key_of(scope, entity, attribute), expected_version, self._now()))
+        check_whole("expected_version", expected_version)
+        return await operations.delete(self._arows, key_of(scope, entity, attribute), expected_version, self._now())
 
     def erase(self, scope: MemoryScope) -> int:
         """Delete everything that is known in a scope, history included; a user's scope takes in all sessions.
@@ -195,11 +213,11 @@ class FactStore(FactBackend):
         Returns:
             How many facts went, each version that `export` gives counted.
         """
-        return self._erase(owner_of(scope))
+        return run_sync(self._rows.erase(check_scope(scope)))
 
     async def aerase(self, scope: MemoryScope) -> int:
         """`erase`, awaited."""
-        return await self._aerase(owner_of(scope))
+        return await self._arows.erase(check_scope(scope))
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -218,23 +236,11 @@ class FactStore(FactBackend):
         Raises:
             MemoryStoreError: The store could not be reached or read.
         """
-        keys = keys_of(scope, entity, attribute)
-        now = self._now()
-        if as_of is None:
-            found, fact = first(keys, self._heads(keys), now)
-            if found:
-                return fact
-        return drive(looking_back(self, keys, as_of, now))
+        return run_sync(operations.get(self._rows, scope, entity, attribute, as_of, self._now()))
 
     async def aget(self, scope: MemoryScope, entity: str, attribute: str, as_of: Moment | None = None) -> Fact | None:
         """`get`, awaited."""
-        keys = keys_of(scope, entity, attribute)
-        now = self._now()
-        if as_of is None:
-            found, fact = first(keys, await self._aheads(keys), now)
-            if found:
-                return fact
-        return await adrive(looking_back(self, keys, as_of, now))
+        return await operations.get(self._arows, scope, entity, attribute, as_of, self._now())
 
     def list(
         self,
@@ -252,7 +258,7 @@ class FactStore(FactBackend):
             prefix: Only attributes that begin so.
             as_of: The moment; now if not given.
         """
-        return drive(listing(self, scope, entity, prefix, as_of, self._now()))
+        return run_sync(operations.list_facts(self._rows, scope, entity, prefix, as_of, self._now()))
 
     async def alist(
         self,
@@ -263,7 +269,7 @@ class FactStore(FactBackend):
         as_of: Moment | None = None,
     ) -> Facts:
         """`list`, awaited."""
-        return await adrive(listing(self, scope, entity, prefix, as_of, self._now()))
+        return await operations.list_facts(self._arows, scope, entity, prefix, as_of, self._now())
 
     def history(self, scope: MemoryScope, entity: str, attribute: str) -> Facts:
         """Every version of a fact of exactly this scope, in the order in which they were written.
@@ -272,20 +278,33 @@ class FactStore(FactBackend):
         beginning never held, because what replaced it began no later.
         """
         key = key_of(scope, entity, attribute)
-        return [fact_of(key, *ended) for ended in endings(self._rows(key))]
+        return [fact_of(key, *ended) for ended in endings(run_sync(self._rows.rows(key)))]
 
     async def ahistory(self, scope: MemoryScope, entity: str, attribute: str) -> Facts:
         """`history`, awaited."""
         key = key_of(scope, entity, attribute)
-        return [fact_of(key, *ended) for ended in endings(await self._arows(key))]
+        return [fact_of(key, *ended) for ended in endings(await self._arows.rows(key))]
 
     def export(self, scope: MemoryScope) -> Facts:
         """Everything that is known in a scope, history included, as `erase` would delete it."""
-        return drive(exporting(self, scope))
+        return run_sync(operations.export(self._rows, scope))
 
     async def aexport(self, scope: MemoryScope) -> Facts:
         """`export`, awaited."""
-        return await adrive(exporting(self, scope))
+        return await operations.export(self._arows, scope)
 
     def _now(self) -> int:
         return micros_of(now_of(self._clock))
+
+
+def _micros_long(length: Duration, name: str) -> int:
+    """A duration in microseconds, one at least, and no longer than the calendar."""
+    return max(1, round(min(seconds_of(length, name) * 1_000_000, FOREVER)))
+
+
+def _checked(merge: Merge | None) -> Merge | None:
+    given: object = merge
+    if given is not None and not callable(given):
+        msg = f"merge={merge!r:.80} cannot be called: give a function of the present value and the new one"
+        raise TypeError(msg)
+    return merge

@@ -16,7 +16,7 @@ from typing import Final, TypeGuard
 
 from langchain_tiered_memory.semantic.records import Row
 
-__all__ = ["endings", "holds_now", "is_live", "needs_history", "valid_at"]
+__all__ = ["endings", "holds_now", "is_live", "valid_at"]
 
 _NEVER: Final = 1 << 63
 
@@ -32,11 +32,6 @@ def holds_now(row: Row, now: int) -> bool:
     What had begun when it was written has begun for everybody, though a reader's clock be behind the writer's.
     """
     return row.valid_from <= now or row.valid_from <= row.updated_at
-
-
-def needs_history(head: Row | None, now: int) -> bool:
-    """Whether the newest row that leads leaves it to older ones what holds now, because it has yet to begin."""
-    return head is not None and not holds_now(head, now)
 
 
 def valid_at(rows: Sequence[Row], moment: int, *, now: bool = False) -> tuple[Row, int] | None:

@@ -11,7 +11,8 @@ from langchain_core.messages import message_to_dict
 from langchain_tiered_memory._driving import Call, Steps
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.semantic.facts import Fact, FactStore
+from langchain_tiered_memory.semantic.records import Fact
+from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.wiring.naming import is_of, session_of
 from langchain_tiered_memory.working.log import LogEntry, MessageLog

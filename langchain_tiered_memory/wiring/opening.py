@@ -12,7 +12,7 @@ from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.semantic.cached import CachedFactStore
-from langchain_tiered_memory.semantic.facts import FactStore
+from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import Clock
 from langchain_tiered_memory.working.log import MessageLog
 

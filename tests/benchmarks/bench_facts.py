@@ -21,11 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
 from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.semantic.cached import CachedFactStore
-from langchain_tiered_memory.semantic.redis import RedisFactStore
-from langchain_tiered_memory.semantic.sql import SQLFactStore
 from langchain_tiered_memory.types import MemoryScope
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from benchmarks import bench_beam, bench_locomo
+from langchain_tiered_memory import SQLFactStore
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.evaluation import (
@@ -18,7 +19,6 @@ from langchain_tiered_memory.evaluation import (
     forgetting_curve,
     load_dataset,
 )
-from langchain_tiered_memory.semantic.sql import SQLFactStore
 from langchain_tiered_memory.types import MemoryScope
 from support.questions import BEAM, LOCOMO, beam, locomo
 from support.services import postgres_url

@@ -5,10 +5,8 @@ from uuid import uuid4
 import pytest
 import sqlalchemy
 
+from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
 from langchain_tiered_memory._redis.server import RedisServer
-from langchain_tiered_memory.semantic.cached import CachedFactStore
-from langchain_tiered_memory.semantic.redis import RedisFactStore
-from langchain_tiered_memory.semantic.sql import SQLFactStore
 from support.fact_conformance import FactConformance, call  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.service

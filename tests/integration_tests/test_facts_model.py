@@ -4,10 +4,8 @@ from uuid import uuid4
 
 import pytest
 
+from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
 from langchain_tiered_memory._redis.server import RedisServer
-from langchain_tiered_memory.semantic.cached import CachedFactStore
-from langchain_tiered_memory.semantic.redis import RedisFactStore
-from langchain_tiered_memory.semantic.sql import SQLFactStore
 from support import fact_model
 
 pytestmark = pytest.mark.service

@@ -12,12 +12,12 @@ import pytest
 import redis
 import redis.asyncio
 
+from langchain_tiered_memory import RedisFactStore
 from langchain_tiered_memory._redis.forgetting import StoreMayForget
 from langchain_tiered_memory._redis.script import Script
 from langchain_tiered_memory._redis.server import RedisServer
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.keys import key_of
-from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_writers import put_in_child
 from support.services import OwnRedis

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
+from langchain_tiered_memory import InMemoryFactStore
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError, ScopeError
@@ -18,7 +19,6 @@ from langchain_tiered_memory.messages.protocol import is_summary, is_user_turn
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tokens
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.log import InMemoryMessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from langchain_tiered_memory import InMemoryFactStore
 from langchain_tiered_memory.evaluation import (
     ForgettingCurve,
     ForgettingPoint,
@@ -14,7 +15,6 @@ from langchain_tiered_memory.evaluation import (
     forgetting_curve,
 )
 from langchain_tiered_memory.evaluation.synthetic import NOW
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
 
 
 def store(clock):

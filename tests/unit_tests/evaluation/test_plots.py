@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from langchain_tiered_memory import InMemoryFactStore
 from langchain_tiered_memory.evaluation import (
     MemoryDataset,
     evaluate,
@@ -15,7 +16,6 @@ from langchain_tiered_memory.evaluation import (
     plot_forgetting,
     plot_radar,
 )
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
 from support.retrieval import WordRetriever
 
 pytest.importorskip("matplotlib")

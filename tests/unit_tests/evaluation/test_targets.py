@@ -13,6 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
+from langchain_tiered_memory import InMemoryFactStore
 from langchain_tiered_memory.evaluation import (
     EpisodicTarget,
     MemoryCase,
@@ -23,7 +24,6 @@ from langchain_tiered_memory.evaluation import (
 )
 from langchain_tiered_memory.evaluation.targets import as_target
 from langchain_tiered_memory.messages.trimming import MessageTrimmer
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.summary import SummaryMemory
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
-from langchain_tiered_memory.semantic.sql import SQLFactStore
+from langchain_tiered_memory import InMemoryFactStore, SQLFactStore
 from support.fact_conformance import FactConformance, call  # noqa: F401  # a fixture
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
-from langchain_tiered_memory.semantic.sql import SQLFactStore
+from langchain_tiered_memory import InMemoryFactStore, SQLFactStore
 from support import fact_model
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from langchain_tiered_memory import RedisFactStore
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.semantic.redis import RedisFactStore
 from langchain_tiered_memory.types import MemoryScope
 
 

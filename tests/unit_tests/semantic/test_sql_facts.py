@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from langchain_tiered_memory import SQLFactStore
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.semantic.sql import SQLFactStore
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_writers import crash
 

@@ -8,9 +8,8 @@ from enum import Enum, StrEnum
 
 import pytest
 
+from langchain_tiered_memory import InMemoryFactStore, SQLFactStore
 from langchain_tiered_memory.errors import VersionConflictError
-from langchain_tiered_memory.semantic.facts import InMemoryFactStore
-from langchain_tiered_memory.semantic.sql import SQLFactStore
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_conformance import Clock, call  # noqa: F401  # a fixture
 
@@ -101,20 +100,3 @@ async def test_a_validity_of_any_type_is_refused_with_those_that_are_known(facts
 async def test_a_number_that_cannot_be_written_is_refused_with_the_repair(facts, call):  # noqa: F811  # a fixture
     with pytest.raises(ValueError, match="Give such a number as text"):
         await call(facts, "put", ADA, "e", "n", 10**5_000)
-
-
-class ErasedMeanwhile(InMemoryFactStore):
-    """A store of which somebody erases the user just after each write."""
-
-    def _put(self, key, change):
-        outcome = super()._put(key, change)
-        self.erase(key.scope)
-        return outcome
-
-
-async def test_a_write_that_is_erased_at_once_was_a_write(clock, call):  # noqa: F811  # a fixture
-    facts = ErasedMeanwhile(clock=clock)
-    begin = clock.now - timedelta(days=2)
-    fact = await call(facts, "put", ADA, "e", "n", 3, valid_from=begin, ttl=60)
-    assert (fact.value, fact.version, fact.valid_until) == (3, 1, begin + timedelta(seconds=60))
-    assert await call(facts, "export", ADA) == []
