@@ -11,8 +11,7 @@ from langchain_tiered_memory.semantic.keys import LONGEST_NAME, check_scope
 from langchain_tiered_memory.semantic.records import Fact
 from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.constraints import Constraint, find_constraints
-from langchain_tiered_memory.working.wording.topics import topic_of
+from langchain_tiered_memory.working.constraints import Constraint, find_constraints, topic_of
 
 __all__ = ["facts_of_constraints", "keep_values"]
 

@@ -12,15 +12,22 @@ from langchain_tiered_memory.working.quoting.constraint import Constraint, Const
 from langchain_tiered_memory.working.quoting.finding import RULE_BYTES, find_constraints
 from langchain_tiered_memory.working.quoting.holding import merge_constraints, missing_constraints
 from langchain_tiered_memory.working.quoting.showing import HEADINGS, fit_constraints, render_constraints
+from langchain_tiered_memory.working.wording.reading import Language, dominant_language, one_line, said_text
+from langchain_tiered_memory.working.wording.topics import topic_of
 
 __all__ = [
     "HEADINGS",
     "RULE_BYTES",
     "Constraint",
     "ConstraintDetector",
+    "Language",
+    "dominant_language",
     "find_constraints",
     "fit_constraints",
     "merge_constraints",
     "missing_constraints",
+    "one_line",
     "render_constraints",
+    "said_text",
+    "topic_of",
 ]
