@@ -32,6 +32,8 @@ _MESSAGES: Final = sa.Table(
     sa.UniqueConstraint("session_id", "message_key", name="tiered_memory_messages_once"),
     # A session's messages lie side by side, and its tail is read from one place.
     sqlite_with_rowid=False,
+    # From Python 3.12 on, sqlite3 refuses an `executemany` whose statement returns rows.
+    implicit_returning=False,
 )
 _NODES: Final = sa.Table(
     "tiered_memory_summaries",
@@ -40,6 +42,7 @@ _NODES: Final = sa.Table(
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("body", sa.Text, nullable=False),
     sqlite_with_rowid=False,
+    implicit_returning=False,  # as above
 )
 _COLUMNS: Final = _MESSAGES.c
 _SESSION: Final = sa.bindparam("session_id", type_=sa.Text)
