@@ -44,9 +44,10 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.types import Clock, ContextSize, MemoryScope, TokenCounter
     from langchain_tiered_memory.working.constraints import Constraint
     from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
-    from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
-    from langchain_tiered_memory.working.redis import RedisMessageLog
-    from langchain_tiered_memory.working.sql import SQLMessageLog
+    from langchain_tiered_memory.working.log import MessageLog
+    from langchain_tiered_memory.working.log_in_memory import InMemoryMessageLog
+    from langchain_tiered_memory.working.log_redis import RedisMessageLog
+    from langchain_tiered_memory.working.log_sql import SQLMessageLog
     from langchain_tiered_memory.working.summary import SummaryMemory
 
     __version__: str
@@ -141,9 +142,10 @@ _EXPORTS = {
     "types": ("Clock", "ContextSize", "MemoryScope", "TokenCounter"),
     "working.constraints": ("Constraint",),
     "working.extractive": ("ExtractiveSummarizer",),
-    "working.log": ("InMemoryMessageLog", "MessageLog"),
-    "working.redis": ("RedisMessageLog",),
-    "working.sql": ("SQLMessageLog",),
+    "working.log": ("MessageLog",),
+    "working.log_in_memory": ("InMemoryMessageLog",),
+    "working.log_redis": ("RedisMessageLog",),
+    "working.log_sql": ("SQLMessageLog",),
     "working.summary": ("SummaryMemory",),
 }
 _SUBPACKAGE = "evaluation"

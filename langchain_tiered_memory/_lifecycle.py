@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
-if TYPE_CHECKING:
-    from langchain_tiered_memory._database import Database
-
-__all__ = ["Closing", "DatabaseBacked", "PickledByArguments"]
+__all__ = ["Closing", "PickledByArguments"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,21 +49,3 @@ class PickledByArguments:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]  # a copy is made as the original was
-
-
-class DatabaseBacked(PickledByArguments):
-    """Lives in a database, and so travels only where that can be opened too."""
-
-    _called: ClassVar[str] = "store"  # in errors
-    _database: Database
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._database.name!r})"
-
-    def __getstate__(self) -> dict[str, Any]:
-        if self._database.is_in_memory:
-            msg = (
-                f"{self!r} lives in this process's memory and cannot be sent elsewhere: give the {self._called} a file"
-            )
-            raise TypeError(msg)
-        return super().__getstate__()

@@ -27,7 +27,7 @@ from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
 from langchain_tiered_memory.wiring.erasing import Erased, aexported, erased, exported
 from langchain_tiered_memory.wiring.following import Follower, patience, unanswered
-from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
+from langchain_tiered_memory.wiring.naming import is_of, prefixes_of, session_key, session_of
 from langchain_tiered_memory.wiring.opening import EmbeddingsLike, budget_of, episodes_of, facts_of, log_of
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
@@ -185,11 +185,23 @@ class TieredMemory(Closing):
 
     def sessions(self, scope: MemoryScope) -> list[str]:
         """The ids of a user's sessions that hold a message, sorted."""
-        return sorted(session_of(name) for name in self.log.sessions() if is_of(name, scope))
+        return sorted(
+            session_of(name)
+            for prefix in prefixes_of(scope)
+            for name in self.log.sessions(prefix)
+            if is_of(name, scope)
+        )
 
     async def asessions(self, scope: MemoryScope) -> list[str]:
         """`sessions`, awaited."""
-        return sorted(session_of(name) for name in await self.log.asessions() if is_of(name, scope))
+        return sorted(
+            [
+                session_of(name)
+                for prefix in prefixes_of(scope)
+                for name in await self.log.asessions(prefix)
+                if is_of(name, scope)
+            ]
+        )
 
     def transcript(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
         """Everything that was said in a session."""

@@ -7,6 +7,7 @@ events passes hooks to the object that has them.
 
 from __future__ import annotations
 
+from langchain_tiered_memory.events.dispatch import EventData, MemoryCallbackHandler, aemit, emit, logger
 from langchain_tiered_memory.events.episodic import (
     EpisodesForgotten,
     EpisodesRecalled,
@@ -15,7 +16,6 @@ from langchain_tiered_memory.events.episodic import (
     RecallDegraded,
 )
 from langchain_tiered_memory.events.event import EventHook, MemoryEvent, hooks_of
-from langchain_tiered_memory.events.telling import EventData, MemoryCallbackHandler, aemit, emit, logger
 from langchain_tiered_memory.events.working import (
     AnswerInterrupted,
     AppendFailed,
@@ -23,7 +23,9 @@ from langchain_tiered_memory.events.working import (
     CompactionFailed,
     CompactionSuperseded,
     EpisodeHandedOn,
+    HookFailed,
     RemovalTooLate,
+    StoredInPart,
     SummaryLeftOut,
     ViewCut,
 )
@@ -41,10 +43,12 @@ __all__ = [
     "EpisodicEvent",
     "EventData",
     "EventHook",
+    "HookFailed",
     "MemoryCallbackHandler",
     "MemoryEvent",
     "RecallDegraded",
     "RemovalTooLate",
+    "StoredInPart",
     "SummaryLeftOut",
     "ViewCut",
     "aemit",

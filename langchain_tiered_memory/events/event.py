@@ -41,7 +41,7 @@ class EventHook(Protocol):
     """Whatever can be called with an event; it is called where the event happens, so it should be quick."""
 
     def __call__(self, event: MemoryEvent, /) -> object:
-        """Take note of an event. What it raises reaches whoever caused the event."""
+        """Take note of an event. What it raises is logged and reported as `HookFailed`, and breaks nothing."""
 
 
 def hooks_of(hooks: Iterable[EventHook] | EventHook) -> tuple[EventHook, ...]:

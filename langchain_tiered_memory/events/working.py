@@ -20,7 +20,9 @@ __all__ = [
     "CompactionFailed",
     "CompactionSuperseded",
     "EpisodeHandedOn",
+    "HookFailed",
     "RemovalTooLate",
+    "StoredInPart",
     "SummaryLeftOut",
     "ViewCut",
 ]
@@ -45,6 +47,47 @@ class AppendFailed(MemoryEvent):
     def describe(self) -> str:
         """Say it in one line."""
         return f"session {self.session_id!r}: {len(self.messages)} messages were not stored: {self.error!r}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredInPart(MemoryEvent):
+    """Messages hold something that no store could give back, so they were stored without it.
+
+    Attributes:
+        left_out: What was left out: the message's id, the place in it, and the type.
+    """
+
+    left_out: tuple[str, ...]
+    name: ClassVar[str] = "tiered_memory.stored_in_part"
+    level: ClassVar[int] = logging.WARNING
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return (
+            f"session {self.session_id!r}: stored without {'; '.join(self.left_out)}. Keep plain data there to have it "
+            "stored too, for instance by model_dump(), dataclasses.asdict() or to_dict()"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookFailed(MemoryEvent):
+    """A hook raised; what it was called for went on.
+
+    Attributes:
+        hook: Which one.
+        event: The name of the event that it was called with.
+        error: What it raised.
+    """
+
+    hook: str
+    event: str
+    error: Exception
+    name: ClassVar[str] = "tiered_memory.hook_failed"
+    level: ClassVar[int] = logging.ERROR
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"session {self.session_id!r}: the hook {self.hook} raised {self.error!r} at {self.event}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

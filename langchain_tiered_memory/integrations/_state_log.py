@@ -7,8 +7,10 @@ from datetime import datetime
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
+from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
-from langchain_tiered_memory.working.records import Record, key_of, nodes_conflict, records_of, version_conflict
+from langchain_tiered_memory.working.nodes import SummaryNode, decode_node, encode_node
+from langchain_tiered_memory.working.records import lacks, nodes_conflict, version_conflict
 
 __all__ = ["StateLog"]
 
@@ -26,68 +28,52 @@ class StateLog(MessageLog):
     """
 
     def __init__(self, messages: Sequence[BaseMessage], rows: Sequence[str], now: datetime) -> None:
-        super().__init__(clock=lambda: now)
-        self._messages = [message for message in messages if not isinstance(message, RemoveMessage)]
-        self._now = now
-        self.rows = list(rows)
+        store = _Store([one for one in messages if not isinstance(one, RemoveMessage)], list(rows), now)
+        super().__init__(store, store)
+        self.rows = store.rows
 
     @property
     def covered(self) -> int:
         """The number of the last message that a node stands for, 0 for none."""
         return max((node.last for node in self.nodes("state")), default=0)
 
-    def _entries(
-        self,
-        session_id: str,  # noqa: ARG002  # there is one
-        *,
-        after: int = 0,
-        before: int | None = None,
-        limit: int | None = None,
-        newest: bool = False,
-    ) -> list[LogEntry]:
-        end = len(self._messages) if before is None else min(before - 1, len(self._messages))
-        if limit is not None:
-            after, end = (max(after, end - limit), end) if newest else (after, min(after + limit, end))
-        chosen = enumerate(self._messages[after:end], start=after + 1)
-        return [LogEntry(number, message, self._now) for number, message in chosen]
 
-    def _append(self, session_id: str, records: list[Record], expected_version: int | None) -> int:
-        known = {key_of(message.id) for message in self._messages if message.id}
-        new = [record for record in records if record.key not in known]
-        if new or (expected_version is not None and expected_version != len(self._messages)):
-            raise version_conflict(session_id, expected_version or 0, len(self._messages))
-        return len(self._messages)
+class _Store:
+    def __init__(self, messages: list[BaseMessage], rows: list[str], now: datetime) -> None:
+        self._entries = [LogEntry(number, message, now) for number, message in enumerate(messages, start=1)]
+        self.rows = rows
 
-    def _read(
-        self,
-        session_id: str,
-        after: int,
-        before: int | None,
-        limit: int | None,
-        newest: bool,  # noqa: FBT001  # as in the port
-    ) -> list[tuple[int, int, str]]:
-        entries = self._entries(session_id, after=after, before=before, limit=limit, newest=newest)
-        records = records_of([entry.message for entry in entries], self._now)
-        return [(entry.number, record.time, record.body) for entry, record in zip(entries, records, strict=True)]
+    async def append(
+        self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None
+    ) -> int:
+        version = len(self._entries)
+        known = await self.known(session_id, [str(message.id) for message in messages])
+        if expected_version not in {None, version} or any(message.id not in known for message in messages):
+            raise version_conflict(session_id, expected_version or 0, version)
+        return version
 
-    def _version(self, session_id: str) -> int:  # noqa: ARG002  # as above
-        return len(self._messages)
+    async def entries(self, session_id: str, after: int = 0, limit: int | None = None) -> list[LogEntry]:  # noqa: ARG002  # there is one
+        return self._entries[after : None if limit is None else after + limit]
 
-    def _known(self, session_id: str, keys: list[str]) -> list[str]:  # noqa: ARG002  # as above
-        known = {key_of(message.id) for message in self._messages if message.id}
-        return [key for key in keys if key in known]
+    async def last(self, session_id: str, count: int = 1, before: int | None = None) -> list[LogEntry]:  # noqa: ARG002  # as above
+        end = len(self._entries) if before is None else min(max(before - 1, 0), len(self._entries))
+        return self._entries[max(0, end - count) : end]
 
-    def _sessions(self) -> list[str]:
+    async def known(self, session_id: str, ids: Sequence[str]) -> set[str]:  # noqa: ARG002  # as above
+        return {entry.message.id for entry in self._entries if entry.message.id} & set(ids)
+
+    async def sessions(self, prefix: str = "") -> list[str]:  # noqa: ARG002  # as above
         return []
 
-    def _erase(self, session_id: str) -> int:  # noqa: ARG002  # as above
-        return 0
+    async def erase(self, *session_ids: str) -> int:
+        msg = f"an agent's state is erased by whoever holds it, not here: {session_ids!r}"
+        raise MemoryStoreError(msg)
 
-    def _append_nodes(self, session_id: str, rows: list[str], expected_version: int, last: int) -> int:
-        if expected_version != len(self.rows) or last > len(self._messages):
+    async def nodes(self, session_id: str, after: int = 0) -> list[SummaryNode]:
+        return [decode_node(session_id, n, row) for n, row in enumerate(self.rows[after:], start=after + 1)]
+
+    async def append_nodes(self, session_id: str, nodes: Sequence[SummaryNode], expected_version: int) -> int:
+        if expected_version != len(self.rows) or lacks(nodes, len(self._entries)):
             raise nodes_conflict(session_id, expected_version, len(self.rows))
-        self.rows += rows
+        self.rows.extend(map(encode_node, nodes))
         return len(self.rows)
-
-    def _nodes(self, session_id: str, after: int) -> list[str]:  # noqa: ARG002  # as above
-        return self.rows[after:]

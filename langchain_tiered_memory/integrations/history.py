@@ -34,7 +34,8 @@ from langchain_tiered_memory.integrations._runs import (
 from langchain_tiered_memory.integrations._views import fitted, source_of
 from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
 from langchain_tiered_memory.messages.trimming import Size, trim_messages
-from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
+from langchain_tiered_memory.working.log import MessageLog
+from langchain_tiered_memory.working.log_in_memory import InMemoryMessageLog
 from langchain_tiered_memory.working.records import check_session_id
 from langchain_tiered_memory.working.serialization import whole_message
 
@@ -293,7 +294,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         while True:
             length = self._length_of_transcript(rest)
             # A question that was expected counts as new, so that its answer does; to append it again changes nothing.
-            known = (self._shown | self.log.stored_ids(self.session_id, [m.id for m in rest if m.id])) - expected
+            known = (self._shown | self.log.known(self.session_id, [m.id for m in rest if m.id])) - expected
             try:
                 self.log.append(self.session_id, news(rest[length:], known), length or None)
             except VersionConflictError:
@@ -315,7 +316,7 @@ class TieredChatMessageHistory(BaseChatMessageHistory):
         """A message without an id as the chain has appended it, where it has."""
         alike = [] if message.id else [one for one in tuple(self._expected) if is_same(message, one)]
         # Another run of this object may have asked the same, and not yet have appended it.
-        stored = self.log.stored_ids(self.session_id, [str(one.id) for one in alike]) if alike else set()
+        stored = self.log.known(self.session_id, [str(one.id) for one in alike]) if alike else set()
         for expected in reversed(alike):
             if expected.id in stored:
                 with suppress(ValueError):  # taken by another run just now

@@ -121,7 +121,7 @@ class TieredMemoryMiddleware(AgentMiddleware[TieredMemoryState, Any, Any]):
         name = session_key(run.session_id, run.scope)
         messages = state["messages"]
         said = [message for message in messages if not is_inserted(message)]
-        known: set[str] = yield Call(self._memory.log, "stored_ids", (name, [str(message.id) for message in said]))
+        known: set[str] = yield Call(self._memory.log, "known", (name, [str(message.id) for message in said]))
         mark = kept.get("kept")
         if mark is not None and mark not in known:
             kept["foreign"] = mark

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from langchain_tiered_memory._breaker import Breaker
 from langchain_tiered_memory._lifecycle import PickledByArguments
-from langchain_tiered_memory._redis.script import Script
+from langchain_tiered_memory._redis import Script
 from langchain_tiered_memory._times import Duration, seconds_of, utc_now
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EventHook, MemoryEvent, hooks_of

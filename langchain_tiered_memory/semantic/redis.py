@@ -12,8 +12,7 @@ from datetime import timedelta
 from typing import Any, Final, Protocol
 
 from langchain_tiered_memory._lifecycle import PickledByArguments
-from langchain_tiered_memory._redis.script import Script
-from langchain_tiered_memory._redis.server import Command, RedisServer
+from langchain_tiered_memory._redis import Command, RedisServer, Script
 from langchain_tiered_memory._times import FOREVER, Duration, seconds_of
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EventHook, MemoryEvent, aemit, emit, hooks_of

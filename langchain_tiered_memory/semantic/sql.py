@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from langchain_tiered_memory._database import Database, Synchronous
-from langchain_tiered_memory._lifecycle import DatabaseBacked
+from langchain_tiered_memory._sql import Database, DatabaseBacked, Synchronous
 from langchain_tiered_memory._sync import run_sync
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape

@@ -8,13 +8,13 @@ from typing import Any
 
 from langchain_core.messages import message_to_dict
 
-from langchain_tiered_memory._driving import Call, Steps
+from langchain_tiered_memory._driving import Call, Steps, adrive, drive
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.records import Fact
 from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.wiring.naming import is_of, session_of
+from langchain_tiered_memory.wiring.naming import is_of, prefixes_of, session_of
 from langchain_tiered_memory.working.log import LogEntry, MessageLog
 
 __all__ = ["Erased", "aexported", "erased", "exported"]
@@ -50,17 +50,12 @@ def erased(log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: M
     Raises:
         MemoryStoreError: A store does not answer, or holds something still, which others may be writing.
     """
-    sessions = messages = 0
-    names: list[str] = yield Call(log, "sessions")
-    for name in names:
-        if is_of(name, scope):
-            messages += yield Call(log, "erase", (name,))
-            sessions += 1
+    names: list[str] = yield from _sessions(log, scope)
+    messages: int = yield Call(log, "erase", tuple(names))
     gone_episodes: int = yield Call(episodes, "forget", (), {"scope": scope, "cursors": True})
     gone_facts: int = yield Call(facts, "erase", (scope,))
-    names = yield Call(log, "sessions")
     left = {
-        "sessions": sum(is_of(name, scope) for name in names),
+        "sessions": len((yield from _sessions(log, scope))),
         "episodes": (yield Call(episodes, "count", (scope,))),
         "facts": len((yield Call(facts, "export", (scope,)))),
     }
@@ -68,17 +63,25 @@ def erased(log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: M
         found = ", ".join(f"{count} {what}" for what, count in left.items() if count)
         msg = f"{scope} still has {found} after it was erased: stop whoever is writing for it, and erase again"
         raise MemoryStoreError(msg)
-    return Erased(sessions, messages, gone_episodes, gone_facts)
+    return Erased(len(names), messages, gone_episodes, gone_facts)
+
+
+def _sessions(log: MessageLog, scope: MemoryScope) -> Steps[list[str]]:
+    """The names of a scope's sessions in the log."""
+    found: list[str] = []
+    for prefix in prefixes_of(scope):
+        names: list[str] = yield Call(log, "sessions", (prefix,))
+        found += [name for name in names if is_of(name, scope)]
+    return found
 
 
 def exported(
     log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: MemoryScope
 ) -> Iterator[dict[str, Any]]:
     """Everything that is kept of a scope, record by record, as JSON can hold it."""
-    for name in log.sessions():
-        if is_of(name, scope):
-            for entry in log.entries(name):
-                yield {"tier": "working", "session": session_of(name), **_entry(entry)}
+    for name in drive(_sessions(log, scope)):
+        for entry in log.entries(name):
+            yield {"tier": "working", "session": session_of(name), **_entry(entry)}
     for episode in episodes.export(scope):
         yield {"tier": "episodic", **episode.to_dict()}
     for fact in facts.export(scope):
@@ -89,10 +92,9 @@ async def aexported(
     log: MessageLog, episodes: EpisodicMemory, facts: FactStore, scope: MemoryScope
 ) -> AsyncIterator[dict[str, Any]]:
     """`exported`, awaited."""
-    for name in await log.asessions():
-        if is_of(name, scope):
-            for entry in await log.aentries(name):
-                yield {"tier": "working", "session": session_of(name), **_entry(entry)}
+    for name in await adrive(_sessions(log, scope)):
+        for entry in await log.aentries(name):
+            yield {"tier": "working", "session": session_of(name), **_entry(entry)}
     async for episode in episodes.aexport(scope):
         yield {"tier": "episodic", **episode.to_dict()}
     for fact in await facts.aexport(scope):

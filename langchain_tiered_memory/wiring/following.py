@@ -16,7 +16,7 @@ from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EpisodeHandedOn, EpisodicEvent, EventHook, hooks_of
 from langchain_tiered_memory.messages.protocol import is_inserted, is_user_turn, kind_of
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
+from langchain_tiered_memory.wiring.naming import is_of, prefixes_of, session_key, session_of
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.nodes import SummaryNode
 
@@ -86,7 +86,7 @@ class Follower:
         A model that gives out one message object again and again has made a new answer each time.
         """
         ids = [message.id for message in said if message.id]
-        known: set[str] = yield Call(self._log, "stored_ids", (name, ids))
+        known: set[str] = yield Call(self._log, "known", (name, ids))
         newest: list[BaseMessage] = yield Call(self._log, "messages", (name, 1))
         if not known or not newest or not is_user_turn(newest[-1]):
             return list(said)
@@ -141,11 +141,12 @@ class Follower:
     def caught_up(self, scope: MemoryScope) -> Steps[int]:
         """Make episodes of whatever a user's sessions have beyond them, and count the new ones."""
         count = 0
-        names: list[str] = yield Call(self._log, "sessions")
-        for name in names:
-            if is_of(name, scope):
-                count += yield from self._indexed(name, MemoryScope(scope.user, scope.tenant, session_of(name)))
-                self._behind.pop(name, None)
+        for prefix in prefixes_of(scope):
+            names: list[str] = yield Call(self._log, "sessions", (prefix,))
+            for name in names:
+                if is_of(name, scope):
+                    count += yield from self._indexed(name, MemoryScope(scope.user, scope.tenant, session_of(name)))
+                    self._behind.pop(name, None)
         return count
 
     def forget(self, scope: MemoryScope) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.records import check_session_id
 
-__all__ = ["is_of", "session_key", "session_of"]
+__all__ = ["is_of", "prefixes_of", "session_key", "session_of"]
 
 _OWNED: Final = "user:"
 _DIGESTS: Final = "user:#"
@@ -45,9 +45,14 @@ def session_key(session_id: str, scope: MemoryScope | None) -> str:
     return name
 
 
+def prefixes_of(scope: MemoryScope) -> tuple[str, str]:
+    """What the names of a user's sessions in the log begin with."""
+    return _prefix(scope), _digest_prefix(scope)
+
+
 def is_of(name: str, scope: MemoryScope) -> bool:
     """Whether the session of this name belongs to the scope: to its user, and to its session where it names one."""
-    is_theirs = name.startswith((_prefix(scope), _digest_prefix(scope)))
+    is_theirs = name.startswith(prefixes_of(scope))
     return is_theirs and (scope.session is None or session_of(name) == scope.session)
 
 

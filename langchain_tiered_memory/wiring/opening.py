@@ -70,7 +70,7 @@ def episodes_of(uri: str, embeddings: EmbeddingsLike, **settings: Any) -> Episod
 
 def log_of(url: str, clock: Clock | None) -> MessageLog:
     """The log at an address."""
-    module, name = ("working.redis", "RedisMessageLog") if _is_redis(url) else ("working.sql", "SQLMessageLog")
+    module, name = ("working.log_redis", "RedisMessageLog") if _is_redis(url) else ("working.log_sql", "SQLMessageLog")
     log: MessageLog = _opened(module, name, url, clock=clock)
     return log
 

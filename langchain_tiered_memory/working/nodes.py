@@ -144,6 +144,7 @@ def decode_node(session_id: str, number: int, text: str) -> SummaryNode:
     # A log that holds no summaries need not know how constraints are found.
     from langchain_tiered_memory.working.constraints import Constraint  # noqa: PLC0415
 
+    known = {field.name for field in fields(Constraint)}
     try:
         read = json.loads(text)
         node = SummaryNode(
@@ -152,7 +153,11 @@ def decode_node(session_id: str, number: int, text: str) -> SummaryNode:
             text=str(read["text"]),
             tokens=int(read["tokens"]),
             created_at=from_micros(int(read["created_at"])),
-            constraints=tuple(Constraint(**constraint) for constraint in read["constraints"]),
+            # A newer version may know more of a constraint, an older one has written more.
+            constraints=tuple(
+                Constraint(**{name: value for name, value in one.items() if name in known})
+                for one in read["constraints"]
+            ),
             handed_on=bool(read["handed_on"]),
         )
         problem = "" if node.content_hash == read["content_hash"] else "its text does not match its hash"

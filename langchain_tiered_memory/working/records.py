@@ -13,6 +13,7 @@ from langchain_core.utils.uuid import uuid7
 
 from langchain_tiered_memory._times import from_micros, micros_of
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
+from langchain_tiered_memory.working.nodes import SummaryNode
 from langchain_tiered_memory.working.serialization import decode_message, encode_message
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "check_session_id",
     "entry_of",
     "key_of",
+    "lacks",
     "nodes_conflict",
+    "range_of",
     "records_of",
     "version_conflict",
 ]
@@ -56,18 +59,20 @@ class Record:
         key: What makes it the same message when it is appended again; at most 120 characters of valid Unicode.
         time: Microseconds since 1970 in UTC.
         body: The message as JSON text.
+        left_out: What in it could not be stored, each as its place and its type.
     """
 
     key: str
     time: int
     body: str
+    left_out: tuple[str, ...] = ()
 
 
 def records_of(messages: Sequence[BaseMessage], now: datetime) -> list[Record]:
     """Check messages and write them as JSON, all of them before a store sees the first.
 
     Raises:
-        TypeError: Something is no message or could not be read back; says which and where.
+        TypeError: Something is no message; says which.
         ValueError: `now` has no time zone.
     """
     given: Any = messages
@@ -88,13 +93,13 @@ def _record(message: BaseMessage, index: int, time: int) -> Record:
             msg = f"its id is {own_id!r}, and an id is text"
             raise TypeError(msg)  # noqa: TRY301  # one place says which message it was
         message_id = own_id or str(uuid7())
-        body = encode_message(message, None if own_id else message_id)
+        body, left_out = encode_message(message, None if own_id else message_id)
     except TypeError as error:
         msg = f"message {index} ({type(message).__name__}, id {getattr(message, 'id', None)!r}): {error}"
         raise TypeError(msg) from error
     # A RemoveMessage bears the id of the message that it removes, and is not that message.
     key = key_of(message_id)
-    return Record(_REMOVES + key if isinstance(message, RemoveMessage) else key, time, body)
+    return Record(_REMOVES + key if isinstance(message, RemoveMessage) else key, time, body, tuple(left_out))
 
 
 def key_of(message_id: str) -> str:
@@ -132,8 +137,9 @@ def check_session_id(session_id: Any) -> None:  # noqa: ANN401  # callers withou
     if not isinstance(session_id, str):
         msg = f"a session id is text, got {type(session_id).__name__}: {session_id!r:.80}"
         raise TypeError(msg)
-    if not 0 < len(session_id) <= _LONGEST_SESSION_ID:
-        msg = f"a session id has 1 to {_LONGEST_SESSION_ID} characters, got {len(session_id)}"
+    if not 0 < len(session_id) <= _LONGEST_SESSION_ID or session_id.isspace():
+        what = "white space alone" if session_id.isspace() else str(len(session_id))
+        msg = f"a session id has 1 to {_LONGEST_SESSION_ID} characters, got {what}"
         raise ValueError(msg)
     # PostgreSQL takes neither, and a session must have one name in every store.
     if "\0" in session_id or any("\ud800" <= character <= "\udfff" for character in session_id):
@@ -164,7 +170,17 @@ def version_conflict(session_id: str, expected: int, actual: int) -> VersionConf
 def nodes_conflict(session_id: str, expected: int, actual: int) -> VersionConflictError:
     """The error of summaries that came too late."""
     msg = (
-        f"session {session_id!r} has {actual} summaries, not {expected}, or was erased: somebody else compacted it. "
-        "Read it again; nothing was written"
+        f"session {session_id!r} has {actual} summaries, not {expected}, or lacks the messages that the new ones stand "
+        "for: somebody else compacted or erased it. Read it again; nothing was written"
     )
     return VersionConflictError(msg, expected=expected, actual=actual)
+
+
+def range_of(prefix: str) -> tuple[str, str]:
+    """The smallest and the largest text that a session id with this prefix can be, by code points."""
+    return prefix, prefix.ljust(_LONGEST_SESSION_ID + 1, "\U0010ffff")
+
+
+def lacks(nodes: Sequence[SummaryNode], version: int) -> bool:
+    """Whether a session of this version lacks messages that summaries stand for, or has none at all."""
+    return bool(nodes) and max(1, *(node.last for node in nodes)) > version

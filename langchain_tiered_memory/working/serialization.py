@@ -13,7 +13,8 @@ with `$`; such an object in a user's own data is itself written so, and therefor
 | a dict whose keys are not all text, or that looks like one of these | `{"$dict": [[key, value], ...]}` |
 | a LangChain message or document inside an artifact | `{"$message": {...}}`, `{"$document": {...}}` |
 
-Anything else raises a `TypeError` that names the place.
+Anything else (a client object in a tool's artifact, data that contains itself) is stored as `{"$not_stored": type}`
+and read back as that: a message that a model was paid for is never refused for what a tool has put beside it.
 """
 
 from __future__ import annotations
@@ -109,98 +110,120 @@ def whole_message(message: BaseMessage) -> BaseMessage:
     return _build(cls, values | (message.model_extra or {}), given)
 
 
-def encode_message(message: BaseMessage, message_id: str | None = None) -> str:
+def encode_message(message: BaseMessage, message_id: str | None = None) -> tuple[str, list[str]]:
     """Write a message as JSON text that `decode_message` reads back exactly.
 
     Args:
         message: Any of langchain-core's messages; it is not changed.
         message_id: The id to write, where the message has none of its own.
 
+    Returns:
+        The text, and what in the message could not be stored: each as its place and its type.
+
     Raises:
-        TypeError: A value could not be read back as it is; the message says where it stands.
+        TypeError: It is no message.
     """
     try:
-        fields = _fields_of(message, message_id, surrogates=False)
-        try:
-            # Takes neither lone surrogates nor more than 255 levels.
-            return _dump_fast(fields).decode()
-        except ValueError:
-            return _dump(_fields_of(message, message_id, surrogates=True))
-    except RecursionError as error:
-        msg = "the message is nested too deeply, or contains itself"
-        raise TypeError(msg) from error
+        # Takes neither lone surrogates nor more than 255 levels.
+        return _dump_fast(_fields_of(message, message_id, None)).decode(), []
+    except (ValueError, RecursionError, _NotStorableError):
+        left_out: list[str] = []
+        fields = {name: _dumped(name, value, left_out) for name, value in _given(message, message_id).items()}
+        return "{" + ",".join(f"{_dump(name)}:{text}" for name, text in fields.items()) + "}", left_out
 
 
-def _fields_of(message: BaseMessage, message_id: str | None, *, surrogates: bool) -> dict[str, Any]:
+class _NotStorableError(TypeError):
+    """Raised where a value cannot be stored, and nobody keeps a list of such values."""
+
+
+def _dumped(name: str, value: Any, left_out: list[str]) -> str:  # noqa: ANN401  # any field of a message
+    before = len(left_out)
+    try:
+        return _dump(_to_plain(value, name, left_out))
+    except RecursionError:
+        del left_out[before:]
+        left_out.append(f"{name}: a {type(value).__name__} that is nested too deeply, or contains itself")
+        note = {"$not_stored": type(value).__name__}
+        return _dump([note] if name == "content" else note)
+
+
+def _given(message: BaseMessage, message_id: str | None) -> dict[str, Any]:
+    """What is stored of a message, by the names of its fields."""
     cls = nearest_class(message)
     fields: dict[str, Any] = {"type": _TAGS[cls]}
     given = message.model_fields_set
     defaults = _DEFAULTS[cls]
-    for name, value in message.__dict__.items():
+    fields |= {
+        name: value
+        for name, value in message.__dict__.items()
         # What was never set and is empty is a default that a factory made.
-        if name in _NOT_STORED or (name not in given and (not value or value == defaults.get(name))):
-            continue
-        fields[name] = value if type(value) is str and not surrogates else _to_plain(value, name, surrogates)
-    for name, value in (message.model_extra or {}).items():
-        fields[name] = _to_plain(value, name, surrogates)
+        if name not in _NOT_STORED and (name in given or (value and value != defaults.get(name)))
+    }
+    fields |= message.model_extra or {}
     if message_id is not None:
-        fields["id"] = _to_plain(message_id, "id", surrogates)
+        fields["id"] = message_id
     return fields
 
 
-def _to_plain(value: Any, where: str, surrogates: bool) -> Any:  # noqa: ANN401, FBT001  # any data; keywords cost 30 % here
+def _fields_of(message: BaseMessage, message_id: str | None, left_out: list[str] | None) -> dict[str, Any]:
+    return {name: _to_plain(value, name, left_out) for name, value in _given(message, message_id).items()}
+
+
+def _to_plain(value: Any, where: str, left_out: list[str] | None) -> Any:  # noqa: ANN401  # any data
+    """A value as JSON can say it.
+
+    Args:
+        value: The value.
+        where: Its place in the message.
+        left_out: Gets what cannot be stored; `None` raises there, and takes it that there are no lone surrogates.
+    """
     kind = type(value)
     if kind is str:
-        return _tagged_text(value) if surrogates else value
+        return value if left_out is None else _tagged_text(value)
     if value is None or kind is bool or kind is float:
         return value
     if kind is int:
         return value if -_LONGEST_INTEGER <= value < _LONGEST_INTEGER else {"$int": hex(value)}
     if kind is dict:
-        return _plain_dict(value, where, surrogates)
+        return _plain_dict(value, where, left_out)
     if kind is list:
-        return [_to_plain(item, f"{where}[{index}]", surrogates) for index, item in enumerate(value)]
-    return _plain_rare(value, where, surrogates)
+        return [_to_plain(item, f"{where}[{index}]", left_out) for index, item in enumerate(value)]
+    return _plain_rare(value, where, left_out)
 
 
-def _plain_dict(value: dict[Any, Any], where: str, surrogates: bool) -> dict[str, Any]:  # noqa: FBT001  # as above
-    plain: dict[str, Any] = {}
-    for key, item in value.items():
-        if type(key) is not str or (surrogates and _has_surrogates(key)):
-            break
-        plain[key] = _to_plain(item, f"{where}.{key}", surrogates)
-    if len(plain) == len(value) and not (len(plain) == 1 and next(iter(plain)).startswith("$")):
-        return plain
-    pairs = value.items()
+def _plain_dict(value: dict[Any, Any], where: str, left_out: list[str] | None) -> dict[str, Any]:
+    has_plain_keys = all(type(key) is str and (left_out is None or not _has_surrogates(key)) for key in value)
+    if has_plain_keys and not (len(value) == 1 and next(iter(value)).startswith("$")):
+        return {key: _to_plain(item, f"{where}.{key}", left_out) for key, item in value.items()}
     return {
         "$dict": [
-            [_to_plain(k, f"{where} key", surrogates), _to_plain(v, f"{where}[{k!r}]", surrogates)] for k, v in pairs
+            [_to_plain(key, f"{where} key", left_out), _to_plain(item, f"{where}[{key!r}]", left_out)]
+            for key, item in value.items()
         ]
     }
 
 
-def _plain_rare(value: Any, where: str, surrogates: bool) -> Any:  # noqa: ANN401, FBT001  # as above
+def _plain_rare(value: Any, where: str, left_out: list[str] | None) -> Any:  # noqa: ANN401  # as above
     rare = _RARE.get(tuple if isinstance(value, tuple) else type(value))
     if rare is not None:
         tag, to_plain = rare
-        return {tag: _to_plain(to_plain(value), where, surrogates)}
+        return {tag: _to_plain(to_plain(value), where, left_out)}
     # Subclasses of plain types, such as enumerations of text or the dicts of a client library, are their plain value.
     for kind, plain_value in _SUBCLASSED:
         if isinstance(value, kind):
-            return _to_plain(plain_value(value), where, surrogates)
-    if isinstance(value, BaseMessage):
-        return {"$message": _fields_of(value, None, surrogates=surrogates)}
+            return _to_plain(plain_value(value), where, left_out)
+    if isinstance(value, BaseMessage) and any(base in _TAGS for base in type(value).__mro__):
+        return {"$message": _fields_of(value, None, left_out)}
     from langchain_core.documents import Document  # noqa: PLC0415  # only where an artifact holds something unusual
 
     if isinstance(value, Document):
         document = {"page_content": value.page_content, "metadata": value.metadata, "id": value.id}
-        return {"$document": _to_plain(document, where, surrogates)}
-    msg = (
-        f"{where} holds {type(value).__module__}.{type(value).__qualname__}, which a store could not give back. "
-        "Keep plain data there (text, numbers, lists, dicts, bytes, dates, messages, documents), for instance by "
-        "model_dump(), dataclasses.asdict() or to_dict()"
-    )
-    raise TypeError(msg)
+        return {"$document": _to_plain(document, where, left_out)}
+    if left_out is None:
+        raise _NotStorableError(where)
+    type_name = f"{type(value).__module__}.{type(value).__qualname__}"
+    left_out.append(f"{where}: {type_name}")
+    return {"$not_stored": type_name}
 
 
 def _has_surrogates(text: str) -> bool:
@@ -261,9 +284,16 @@ def decode_message(text: str) -> BaseMessage:
 
 
 def _from_fields(fields: dict[str, Any]) -> BaseMessage:
-    cls = _CLASSES.get(fields.pop("type", None))
-    if cls is None or not _REQUIRED[cls] <= fields.keys() or not isinstance(fields["content"], (str, list)):
-        msg = f"a stored message has a known type and its fields; found the fields {sorted(fields)}"
+    """The message of some fields; one of a type that only a newer version knows is read as a `ChatMessage`."""
+    kind = fields.pop("type", None)
+    cls = _CLASSES.get(kind, ChatMessage)
+    if cls is ChatMessage and isinstance(kind, str):
+        fields.setdefault("role", kind)
+    content = fields.get("content", ())
+    if content is None:  # some clients write it for an answer of calls alone
+        fields["content"] = ""
+    if not isinstance(kind, str) or not _REQUIRED[cls] <= fields.keys() or not isinstance(content, str | list | None):
+        msg = f"a stored message has a type and its fields; found the fields {sorted(fields)}"
         raise ValueError(msg)
     return _build(cls, fields, fields)
 

@@ -30,7 +30,8 @@ from langchain_tiered_memory.working.compacting.sessions import Sessions
 from langchain_tiered_memory.working.compacting.settings import Settings, settings_of
 from langchain_tiered_memory.working.compacting.views import Role
 from langchain_tiered_memory.working.constraints import ConstraintDetector
-from langchain_tiered_memory.working.log import InMemoryMessageLog, MessageLog
+from langchain_tiered_memory.working.log import MessageLog
+from langchain_tiered_memory.working.log_in_memory import InMemoryMessageLog
 from langchain_tiered_memory.working.records import check_session_id
 from langchain_tiered_memory.working.summarizers import SummarizerLike, internal_config
 from langchain_tiered_memory.working.wording.sentences import Language

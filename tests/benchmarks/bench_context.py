@@ -26,14 +26,12 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, trim
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from benchmarks.bench_locomo import remember
-from langchain_tiered_memory import InMemoryFactStore, SQLFactStore
+from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog, SQLFactStore, SQLMessageLog
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.messages.tokens import TiktokenCounter, default_counter
 from langchain_tiered_memory.types import MemoryScope, TokenCounter
-from langchain_tiered_memory.working.log import InMemoryMessageLog
-from langchain_tiered_memory.working.sql import SQLMessageLog
 from support.questions import LOCOMO, Question, locomo
 from support.shared import use_shared_vocabularies
 

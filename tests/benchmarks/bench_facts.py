@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
-from langchain_tiered_memory._redis.server import RedisServer
+from langchain_tiered_memory._redis import RedisServer
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.types import MemoryScope
 

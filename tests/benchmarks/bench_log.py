@@ -29,7 +29,7 @@ from uuid import uuid4
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, message_to_dict
 
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory import SQLMessageLog
 from support.services import REDIS_DEFAULT, REDIS_VARIABLE
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def turn(number: int) -> list[BaseMessage]:
 
 def in_redis(client: Any, url: str, prefix: str) -> bool:
     """Whole turns appended one by one, the contenders in turn."""
-    from langchain_tiered_memory.working.redis import RedisMessageLog  # noqa: PLC0415  # an extra
+    from langchain_tiered_memory.working.log_redis import RedisMessageLog  # noqa: PLC0415  # an extra
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # as above
@@ -252,7 +252,7 @@ def redis_parts() -> list[bool]:
     try:
         import redis  # noqa: PLC0415  # an extra
 
-        from langchain_tiered_memory.working.redis import RedisMessageLog  # noqa: PLC0415  # as above
+        from langchain_tiered_memory.working.log_redis import RedisMessageLog  # noqa: PLC0415  # as above
     except ModuleNotFoundError as error:
         print(f"\nRedis left out: {error}")
         return []

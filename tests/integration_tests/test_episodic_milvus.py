@@ -7,11 +7,11 @@ import time
 import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
+from langchain_tiered_memory import InMemoryMessageLog
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.log import InMemoryMessageLog
 from support import milvus_server as servers
 from support.episodes import EpisodicConformance, WordEmbeddings, call, contents, rounds, somebody  # noqa: F401  # a fixture
 

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy
 
 from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
-from langchain_tiered_memory._redis.server import RedisServer
+from langchain_tiered_memory._redis import RedisServer
 from support.fact_conformance import FactConformance, call  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.service

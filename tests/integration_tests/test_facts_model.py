@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
-from langchain_tiered_memory._redis.server import RedisServer
+from langchain_tiered_memory._redis import RedisServer
 from support import fact_model
 
 pytestmark = pytest.mark.service

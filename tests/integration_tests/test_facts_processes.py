@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
-from langchain_tiered_memory._redis.server import RedisServer
+from langchain_tiered_memory._redis import RedisServer
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_writers import INCREMENTS, increment_in_process
 

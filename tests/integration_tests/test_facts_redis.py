@@ -13,9 +13,7 @@ import redis
 import redis.asyncio
 
 from langchain_tiered_memory import RedisFactStore
-from langchain_tiered_memory._redis.forgetting import StoreMayForget
-from langchain_tiered_memory._redis.script import Script
-from langchain_tiered_memory._redis.server import RedisServer
+from langchain_tiered_memory._redis import RedisServer, Script, StoreMayForget
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.keys import key_of
 from langchain_tiered_memory.types import MemoryScope

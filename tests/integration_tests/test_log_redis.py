@@ -12,17 +12,15 @@ import sys
 import textwrap
 import threading
 import time
-from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_tiered_memory._redis.forgetting import StoreMayForget
+from langchain_tiered_memory import RedisMessageLog
+from langchain_tiered_memory._redis import StoreMayForget
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
-from langchain_tiered_memory.working import _redis_sessions
-from langchain_tiered_memory.working.nodes import SummaryNode
-from langchain_tiered_memory.working.redis import RedisMessageLog
+from langchain_tiered_memory.working import log_redis
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.log_conformance import LogConformance, call, node, turns  # noqa: F401  # a fixture
 from support.log_writers import SESSION, acknowledged, check_whole_turns, start_writers
@@ -91,13 +89,13 @@ async def test_a_session_that_has_expired_is_gone_as_a_whole(redis_url, prefix, 
         await call(log, "append", S, turns(4))
         await call(log, "append_nodes", S, [node(1, 2)], 0)
         assert await call(log, "sessions") == [S]
-        command(log, "PEXPIRE", log._stored.key(S), 1)
+        command(log, "PEXPIRE", log.blocking._key(S), 1)
         await asyncio.sleep(0.05)
         assert await call(log, "sessions") == []
         assert await call(log, "messages", S) == []
         assert await call(log, "nodes", S) == []
-        assert await call(log, "stored_ids", S, ["q0"]) == set()
-        assert command(log, "KEYS", f"{prefix}*") == []
+        assert await call(log, "known", S, ["q0"]) == set()
+        assert command(log, "KEYS", f"{{{prefix}}}*") == []
         assert await call(log, "append", S, turns(1), expected_version=0) == 2
 
 
@@ -111,7 +109,7 @@ async def test_a_session_expires_by_itself(redis_url, prefix, call):  # noqa: F8
 def test_every_append_prolongs_a_session_and_reading_does_not(redis_url, prefix):
     with RedisMessageLog(redis_url, prefix=prefix, ttl=1_000) as log:
         log.append(S, turns(1))
-        key = log._stored.key(S)
+        key = log.blocking._key(S)
 
         def seconds_left(work):
             command(log, "PEXPIRE", key, 5_000)
@@ -132,18 +130,19 @@ def test_every_append_prolongs_a_session_and_reading_does_not(redis_url, prefix)
 def test_a_log_without_a_time_to_live_keeps_what_it_appends_to_for_ever(redis_url, prefix, log):
     with RedisMessageLog(redis_url, prefix=prefix, ttl=1_000) as short:
         short.append(S, turns(1))
-        assert command(log, "PTTL", log._stored.key(S)) > 0
+        assert command(log, "PTTL", log.blocking._key(S)) > 0
         log.append(S, turns(1, start=1))
-        assert command(log, "PTTL", log._stored.key(S)) == -1
+        assert command(log, "PTTL", log.blocking._key(S)) == -1
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_session_is_one_key_with_its_name_in_braces(log, prefix):
+def test_a_session_is_one_key_beside_the_index(log, prefix):
     log.append("a {b}*:你", turns(3))
     log.append_nodes("a {b}*:你", [node(1, 2)], 0)
-    assert command(log, "KEYS", f"{prefix}*") == [prefix + "{a%20%7Bb%7D%2A%3A%E4%BD%A0}"]
+    keys = [f"{{{prefix}}}s:a%20%7Bb%7D%2A%3A%E4%BD%A0", f"{{{prefix}}}sessions"]
+    assert sorted(command(log, "KEYS", f"{{{prefix}}}*")) == keys
     assert log.sessions() == ["a {b}*:你"]
 
 
@@ -159,18 +158,48 @@ def test_a_prefix_is_text_and_no_pattern(redis_url):
         log.close()
 
 
-def test_a_session_of_summaries_alone_is_not_listed(log):
-    assert log.append_nodes(S, [SummaryNode(3, (), "a rule", 2, datetime(2026, 1, 2, tzinfo=UTC))], 0) == 1
-    assert log.sessions() == []
-    log.append(S, turns(1))
-    assert log.sessions() == [S]
+def test_sessions_that_have_expired_leave_the_index(redis_url, prefix):
+    with RedisMessageLog(redis_url, prefix=prefix, ttl=1_000) as log:
+        for name in ("a", "b", "c"):
+            log.append(name, turns(1))
+        command(log, "PEXPIRE", log.blocking._key("b"), 1)
+        time.sleep(0.05)
+        assert log.sessions() == ["a", "c"]
+        assert command(log, "ZRANGE", f"{{{prefix}}}sessions", 0, -1) == ["a", "c"]
+        log.append("b", turns(1))
+        assert log.sessions() == ["a", "b", "c"]
+
+
+def test_listing_the_sessions_of_a_prefix_looks_at_no_others(own):
+    with RedisMessageLog(own.url) as log:
+        for n in range(300):
+            log.append(f"user-{n:03}/s", turns(1))
+        before = calls(log, "exists")
+        assert log.sessions("user-017/") == ["user-017/s"]
+        assert calls(log, "exists") - before == 1
+        assert calls(log, "scan") == 0
+
+
+def test_more_sessions_than_one_answer_holds_are_listed(log, monkeypatch):
+    monkeypatch.setattr(log_redis, "_AT_ONCE", 3)
+    for n in range(10):
+        log.append(f"s{n}", turns(1))
+    assert log.sessions("s") == [f"s{n}" for n in range(10)]
+
+
+def test_what_was_erased_is_nowhere_on_the_server(own):
+    with RedisMessageLog(own.url) as log:
+        log.append("user-7", [HumanMessage("secret")])
+        log.append_nodes("user-7", [node(1, 1, "secret")], 0)
+        log.erase("user-7")
+        assert command(log, "KEYS", "*") == []
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
 async def test_a_read_of_many_pages_is_whole(log, call, monkeypatch):  # noqa: F811  # a fixture
-    monkeypatch.setattr(_redis_sessions, "_PAGE_ROWS", 7)
+    monkeypatch.setattr(log_redis, "_PAGE_ROWS", 7)
     await call(log, "append", S, turns(50))
     assert await call(log, "messages", S) == turns(50)
     assert await call(log, "messages", S, last=30) == turns(50)[-30:]
@@ -183,14 +212,14 @@ def test_large_messages_come_in_pages_that_fit(log):
     said = [HumanMessage(chr(97 + n) * 3_000_000, id=str(n)) for n in range(5)]
     assert log.append(S, said) == 5
     sizes = []
-    evaluate = log._server.evaluate
+    evaluate = log._server.blocking.evaluate
 
-    def measured(*arguments):
-        answer = evaluate(*arguments)
+    async def measured(*arguments):
+        answer = await evaluate(*arguments)
         sizes.append(sum(map(len, answer[2:])))
         return answer
 
-    log._server.evaluate = measured
+    log._server.blocking.evaluate = measured
     assert log.messages(S) == said
     assert log.messages(S, last=2) == said[-2:]
     assert max(sizes) < 7_000_000
@@ -199,35 +228,35 @@ def test_large_messages_come_in_pages_that_fit(log):
 
 @pytest.mark.parametrize("again", [[], turns(2)], ids=["erased", "written anew"])
 def test_a_session_that_is_erased_in_the_middle_of_a_read_is_not_mixed_with_its_successor(log, monkeypatch, again):
-    monkeypatch.setattr(_redis_sessions, "_PAGE_ROWS", 3)
+    monkeypatch.setattr(log_redis, "_PAGE_ROWS", 3)
     log.append(S, [HumanMessage("old", id=f"old {n}") for n in range(10)])
-    evaluate, pages = log._server.evaluate, []
+    evaluate, pages = log._server.blocking.evaluate, []
 
-    def interrupted(*arguments):
-        answer = evaluate(*arguments)
+    async def interrupted(*arguments):
+        answer = await evaluate(*arguments)
         pages.append(answer)
         if len(pages) == 2:
-            log._server.evaluate = evaluate
+            log._server.blocking.evaluate = evaluate
             log.erase(S)
             log.append(S, again)
         return answer
 
-    log._server.evaluate = interrupted
+    log._server.blocking.evaluate = interrupted
     assert log.messages(S) == again
 
 
 def test_what_is_appended_in_the_middle_of_a_read_is_left_for_the_next(log, monkeypatch):
-    monkeypatch.setattr(_redis_sessions, "_PAGE_ROWS", 3)
+    monkeypatch.setattr(log_redis, "_PAGE_ROWS", 3)
     log.append(S, turns(4))
-    evaluate = log._server.evaluate
+    evaluate = log._server.blocking.evaluate
 
-    def interrupted(*arguments):
-        answer = evaluate(*arguments)
-        log._server.evaluate = evaluate
+    async def interrupted(*arguments):
+        answer = await evaluate(*arguments)
+        log._server.blocking.evaluate = evaluate
         log.append(S, turns(1, start=4))
         return answer
 
-    log._server.evaluate = interrupted
+    log._server.blocking.evaluate = interrupted
     assert log.messages(S) == turns(4)
     assert log.messages(S) == turns(5)
 
@@ -256,14 +285,14 @@ def test_an_append_is_one_round_trip(own, batch):
     with RedisMessageLog(own.url) as log:
         log.append(S, turns(1))
         sent = []
-        connection = log._server._clients.blocking().connection_pool.get_connection()
+        connection = log._server.client().connection_pool.get_connection()
         real = type(connection).send_packed_command
 
         def counted(self, command, *arguments, **options):
             sent.append(command)
             return real(self, command, *arguments, **options)
 
-        log._server._clients.blocking().connection_pool.release(connection)
+        log._server.client().connection_pool.release(connection)
         connection.send_packed_command = counted.__get__(connection)
         log.append(S, batch)
         log.append(S, batch, expected_version=2 + len(batch))
@@ -299,7 +328,7 @@ def test_acknowledged_appends_survive_a_killed_server_and_errors_in_between_are_
 
 def test_writers_outlive_a_server_that_is_killed_twice(own):
     """Turns that were sent again are there once, since their ids tell them apart."""
-    writers = start_writers(("redis", "RedisMessageLog"), own.url, writers=4, turns=150, patient=True, timeout=2)
+    writers = start_writers("RedisMessageLog", own.url, writers=4, turns=150, patient=True, timeout=2)
     assert writers.stdout is not None
     first = writers.stdout.readline()
     for _ in range(2):
@@ -317,7 +346,7 @@ def test_writers_outlive_a_server_that_is_killed_twice(own):
 
 
 def test_a_server_that_is_killed_while_it_is_written_to_keeps_whole_turns_only(own):
-    writers = start_writers(("redis", "RedisMessageLog"), own.url, writers=4, turns=1_000_000, timeout=2)
+    writers = start_writers("RedisMessageLog", own.url, writers=4, turns=1_000_000, timeout=2)
     assert writers.stdout is not None
     first = writers.stdout.readline()
     time.sleep(0.5)
@@ -566,7 +595,7 @@ def test_a_log_is_pickled_by_its_address(redis_url, prefix):
         with pickle.loads(pickle.dumps(log)) as copy:  # noqa: S301  # our own object
             assert copy.messages(S) == turns(1)
             copy.append(S, [])
-            assert command(log, "PTTL", log._stored.key(S)) > 0
+            assert command(log, "PTTL", log.blocking._key(S)) > 0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -574,7 +603,7 @@ def test_a_forked_process_opens_connections_of_its_own(redis_url, prefix):
     script = textwrap.dedent("""
         import os, sys
         from langchain_core.messages import HumanMessage
-        from langchain_tiered_memory.working.redis import RedisMessageLog
+        from langchain_tiered_memory import RedisMessageLog
 
         log = RedisMessageLog(sys.argv[1], prefix=sys.argv[2])
         log.append("s", [HumanMessage("parent")])
@@ -595,27 +624,19 @@ def test_a_forked_process_opens_connections_of_its_own(redis_url, prefix):
 
 
 def test_a_key_of_another_kind_is_reported_and_left_alone(log):
-    command(log, "SET", log._stored.key(S), "somebody's")
-    for work in (lambda: log.append(S, turns(1)), lambda: log.messages(S), lambda: log.erase(S), log.sessions):
+    command(log, "SET", log.blocking._key(S), "somebody's")
+    for work in (lambda: log.append(S, turns(1)), lambda: log.messages(S), lambda: log.erase(S)):
         with pytest.raises(MemoryStoreError, match="WRONGTYPE"):
             work()
-    assert command(log, "GET", log._stored.key(S)) == "somebody's"
-    command(log, "DEL", log._stored.key(S))
+    assert command(log, "GET", log.blocking._key(S)) == "somebody's"
+    command(log, "DEL", log.blocking._key(S))
 
 
 def test_a_message_that_cannot_be_read_is_named(log):
     log.append(S, [*turns(1), AIMessage("x")])
-    command(log, "HSET", log._stored.key(S), "m2", "1 {}")
+    command(log, "HSET", log.blocking._key(S), "m2", "1 {}")
     with pytest.raises(MemoryStoreError, match="message 2 of session 'session' cannot be read"):
         log.messages(S)
-    command(log, "HDEL", log._stored.key(S), "m2")
+    command(log, "HDEL", log.blocking._key(S), "m2")
     with pytest.raises(MemoryStoreError, match="lacks m2"):
         log.messages(S)
-
-
-def test_a_key_that_names_no_session_is_reported(log):
-    key = log._stored.key(S).replace(S, "%FF")
-    command(log, "HSET", key, "v", "1")
-    with pytest.raises(MemoryStoreError, match=r"%FF}' is no session of this package: give the log a prefix"):
-        log.sessions()
-    command(log, "DEL", key)

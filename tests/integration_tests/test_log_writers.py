@@ -12,13 +12,11 @@ import pytest
 import sqlalchemy
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_tiered_memory.working.log import InMemoryMessageLog
-from langchain_tiered_memory.working.redis import RedisMessageLog
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory import InMemoryMessageLog, RedisMessageLog, SQLMessageLog
 from support.log_writers import SESSION, acknowledged, check_whole_turns, start_writers
 
 WRITERS, TURNS = 8, 500
-SQL, REDIS = ("sql", "SQLMessageLog"), ("redis", "RedisMessageLog")
+SQL, REDIS = "SQLMessageLog", "RedisMessageLog"
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 

@@ -9,11 +9,11 @@ from uuid import uuid4
 import pytest
 import sqlalchemy
 
+from langchain_tiered_memory import SQLMessageLog
 from langchain_tiered_memory.events import Compaction, CompactionSuperseded
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.nodes import live_nodes
-from langchain_tiered_memory.working.sql import SQLMessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.summaries import PROMPT, Scripted, Words, chat, covered, said_in, summary_of, tool_round
 

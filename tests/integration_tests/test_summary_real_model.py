@@ -10,11 +10,11 @@ import httpx
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
+from langchain_tiered_memory import InMemoryMessageLog
 from langchain_tiered_memory.events import Compaction, CompactionFailed, EpisodeHandedOn, MemoryCallbackHandler
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.tokens import count_tokens
 from langchain_tiered_memory.messages.units import validate_messages
-from langchain_tiered_memory.working.log import InMemoryMessageLog
 from langchain_tiered_memory.working.nodes import live_nodes
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.model_server import model_server

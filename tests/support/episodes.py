@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 
+from langchain_tiered_memory import InMemoryMessageLog
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
@@ -32,7 +33,6 @@ from langchain_tiered_memory.events import (
 )
 from langchain_tiered_memory.messages.protocol import RECALL_SOURCE, SOURCE_KEY, SUMMARY_SOURCE, SYNTHETIC_SOURCE
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.log import InMemoryMessageLog
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)

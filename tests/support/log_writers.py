@@ -23,8 +23,8 @@ import langchain_core.tracers.langchain  # what an event needs; once here rather
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_tiered_memory.errors import MemoryStoreError
 
-module, name, url, options, writers, turns, patient = json.loads(sys.argv[1])
-make = getattr(importlib.import_module(f"langchain_tiered_memory.working.{module}"), name)
+name, url, options, writers, turns, patient = json.loads(sys.argv[1])
+make = getattr(importlib.import_module("langchain_tiered_memory"), name)
 make(url, **options).close()  # imports the driver, and opens nothing
 
 def append(log, messages):
@@ -61,19 +61,19 @@ sys.exit(any(codes))
 
 
 def start_writers(
-    kind: tuple[str, str], url: str, *, writers: int, turns: int, patient: bool = False, **options: object
+    kind: str, url: str, *, writers: int, turns: int, patient: bool = False, **options: object
 ) -> subprocess.Popen[str]:
     """Start processes that each append turns of two messages, and print "writer turn version" once each is written.
 
     Args:
-        kind: The module under `working` and the class of the log.
+        kind: The name of the log's class.
         url: Where the log is.
         writers: How many processes.
         turns: How many turns each appends.
         patient: Send an append again until the store takes it.
         **options: Further arguments of the log.
     """
-    arguments = json.dumps([*kind, url, options, writers, turns, patient])
+    arguments = json.dumps([kind, url, options, writers, turns, patient])
     command = [sys.executable, "-c", _SCRIPT, arguments]
     # A group of its own, so that a test can kill all of them.
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603  # our own script

@@ -16,7 +16,7 @@ import langchain_tiered_memory as package
 ROOT = Path(package.__file__).parent
 # Their examples need Milvus, a chat model or a terminal; most are run by tests of their own.
 ELSEWHERE = {"cli", "display", "episodic", "evaluation", "integrations", "memory"}
-NEEDS_A_SERVER = {"langchain_tiered_memory.working.redis.RedisMessageLog"}
+NEEDS_A_SERVER = {"langchain_tiered_memory.working.log_redis.RedisMessageLog"}
 
 
 def docstrings() -> dict[str, str]:

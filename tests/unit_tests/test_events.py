@@ -20,9 +20,11 @@ from langchain_tiered_memory.events import (
     CompactionSuperseded,
     EpisodeHandedOn,
     EventData,
+    HookFailed,
     MemoryCallbackHandler,
     MemoryEvent,
     RemovalTooLate,
+    StoredInPart,
     SummaryLeftOut,
     ViewCut,
     aemit,
@@ -52,6 +54,8 @@ EVENTS = [
     EpisodeHandedOn(session_id="s", text="> a rule", first=1, last=9, constraints=("a rule",), created_at=NOW),
     SummaryLeftOut(session_id="s", needed=50, limit=10),
     RemovalTooLate(session_id="s", message_ids=("m1", "m2")),
+    StoredInPart(session_id="s", left_out=("m1: artifact: pandas.DataFrame",)),
+    HookFailed(session_id="s", hook="print", event="tiered_memory.compaction", error=OSError("down")),
 ]
 
 
@@ -112,12 +116,22 @@ def test_the_text_of_messages_is_not_sent_to_callbacks_or_logging(caplog):
     assert "secret" not in str(FAILED.data())
 
 
-def test_what_a_hook_raises_is_not_swallowed():
-    def hook(event):
+@pytest.mark.parametrize("way", ["sync", "async"])
+async def test_a_hook_that_raises_is_logged_and_told_and_breaks_nothing(way, caplog):
+    told = []
+
+    def broken(event):
         raise LookupError(event.session_id)
 
-    with pytest.raises(LookupError, match="s"):
-        emit(FAILED, [hook])
+    hooks = [told.append, broken, told.append]
+    emit(FAILED, hooks) if way == "sync" else await aemit(FAILED, hooks)
+    first, second, *failures = told
+    assert first is second is FAILED
+    assert {(type(one), one.event, repr(one.error)) for one in failures} == {
+        (HookFailed, FAILED.name, f"LookupError({FAILED.session_id!r})")
+    }
+    (record,) = [one for one in caplog.records if "raised LookupError" in one.getMessage()]
+    assert record.exc_info is not None
 
 
 def test_events_are_data_that_nobody_changes():

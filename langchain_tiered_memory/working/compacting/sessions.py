@@ -285,7 +285,7 @@ class Session:
         if fresh is None and all(message.id for message in rest):
             strange = () if self.ids.complete else [str(message.id) for message in rest if not self._knows(message)]
             if strange:
-                stored: set[str] = yield Call(log, "stored_ids", (self.session_id, strange))
+                stored: set[str] = yield Call(log, "known", (self.session_id, strange))
                 self.ids.add((key, 0) for key in stored)
             fresh = rest
         if fresh is None:
@@ -325,7 +325,7 @@ class Session:
             for number, message in self.tail
             if number > since and isinstance(message, RemoveMessage) and message.id not in shown
         ]
-        stored: set[str] = (yield Call(log, "stored_ids", (self.session_id, asked))) if asked else set()
+        stored: set[str] = (yield Call(log, "known", (self.session_id, asked))) if asked else set()
         return [message_id for message_id in asked if message_id in stored]
 
     def _knows(self, message: BaseMessage) -> bool:

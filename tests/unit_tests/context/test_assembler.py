@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
-from langchain_tiered_memory import InMemoryFactStore
+from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError, ScopeError
@@ -20,7 +20,6 @@ from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tok
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.log import InMemoryMessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support import oracle
 from support.histories import histories

@@ -11,7 +11,7 @@ from langchain.agents.middleware.types import ModelRequest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import RemoveMessage, SystemMessage
 
-from langchain_tiered_memory import InMemoryFactStore
+from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog
 from langchain_tiered_memory._driving import drive
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.errors import BudgetExceededError
@@ -21,7 +21,6 @@ from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tok
 from langchain_tiered_memory.messages.units import repair_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.log import InMemoryMessageLog
 from support import payloads
 from support.histories import examples, notation, portable_histories
 from support.oracle import calls_of, newest_user_turn

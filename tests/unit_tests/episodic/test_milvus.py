@@ -18,6 +18,7 @@ from types import SimpleNamespace
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from langchain_tiered_memory import SQLMessageLog
 from langchain_tiered_memory.episodic import _clients, _pymilvus
 from langchain_tiered_memory.episodic.milvus import EpisodicMemory
 from langchain_tiered_memory.episodic.quoting import quote_episodes
@@ -25,7 +26,6 @@ from langchain_tiered_memory.episodic.records import Episode
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.sql import SQLMessageLog
 from support import services
 from support.episodes import Clock, EpisodicConformance, WordEmbeddings, call, contents, rounds, somebody  # noqa: F401  # a fixture
 
@@ -39,7 +39,7 @@ from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.episodic.records import Episode
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory import SQLMessageLog
 from support import episodes
 
 class WordEmbeddings(episodes.WordEmbeddings):

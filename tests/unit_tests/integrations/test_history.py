@@ -30,14 +30,14 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
+from langchain_tiered_memory import InMemoryMessageLog, MessageLog, SQLMessageLog
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError
 from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, ViewCut
 from langchain_tiered_memory.integrations import history as module
 from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
 from langchain_tiered_memory.messages.trimming import trim_messages
 from langchain_tiered_memory.messages.units import validate_messages
-from langchain_tiered_memory.working.log import InMemoryMessageLog
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory.working.records import entry_of
 
 S = "session"
 CONFIG = {"configurable": {"session_id": S}}
@@ -55,27 +55,36 @@ def words(message: BaseMessage) -> int:
     return len(str(message.content).split())
 
 
-class CountingLog(InMemoryMessageLog):
+class CountingLog(MessageLog):
     """Counts what is read, and remembers on which threads."""
 
     def __init__(self):
-        super().__init__()
+        self.store = InMemoryMessageLog().blocking
         self.read = 0
         self.threads = set()
+        super().__init__(Counting(self))
 
-    def _read(self, *args):
-        self.threads.add(threading.get_ident())
-        rows = super()._read(*args)
-        self.read += len(rows)
-        return rows
 
-    def _append(self, *args):
-        self.threads.add(threading.get_ident())
-        return super()._append(*args)
+class Counting:
+    def __init__(self, log):
+        self.log = log
+
+    def __getattr__(self, verb):
+        async def counted(*arguments):
+            self.log.threads.add(threading.get_ident())
+            outcome = await getattr(self.log.store, verb)(*arguments)
+            self.log.read += len(outcome) if verb in {"entries", "last"} else 0
+            return outcome
+
+        return counted
 
 
 class FullDisk(InMemoryMessageLog):
-    def _append(self, *_):
+    def __init__(self):
+        super().__init__()
+        self.blocking.append = self.fail
+
+    async def fail(self, *_):
         msg = "disk full"
         raise MemoryStoreError(msg)
 
@@ -457,12 +466,11 @@ class TestWhatAModelSees:
     async def test_sync_io_never_happens_on_the_event_loop(self):
         """langchain-ai/langchain#23716 and #22021: the async path read and wrote on the loop."""
         log = CountingLog()
-        log._away = asyncio.to_thread
         wrapped = with_history(echo(), lambda s: TieredChatMessageHistory(s, log))
         for _ in range(2):
             await wrapped.ainvoke([HumanMessage("q")], CONFIG)
-        assert log.version(S) == 4
         assert threading.get_ident() not in log.threads
+        assert log.version(S) == 4
 
 
 class TestInputThatIsStoredAlready:
@@ -616,14 +624,14 @@ class TestConcurrentCalls:
         """What was compared by position is compared again when the log has grown meanwhile."""
         log.append(S, [HumanMessage("1"), AIMessage("k")])
         history = TieredChatMessageHistory(S, log)
-        real, log._append = log._append, None
+        real = log.blocking.append
 
-        def append(session_id, records, expected_version):
-            log._append = real
+        async def append(*arguments):
+            log.blocking.append = real
             log.append(S, [HumanMessage("elsewhere"), AIMessage("k")])
-            return real(session_id, records, expected_version)
+            return await real(*arguments)
 
-        log._append = append
+        log.blocking.append = append
         wrapped = with_history(RunnableLambda(lambda _: AIMessage("k")), lambda _: history, **KEYS)
         wrapped.invoke({"question": [HumanMessage("1"), AIMessage("k"), HumanMessage("2")]}, CONFIG)
         assert texts(log.messages(S))[:4] == ["1", "k", "elsewhere", "k"]
@@ -753,20 +761,19 @@ class TestFailures:
         assert "2 messages were not stored" in caplog.text
         assert seen.names == ["tiered_memory.append_failed"]
 
-    def test_a_batch_with_an_artifact_that_cannot_be_stored_is_not_lost_in_silence(self, log):
+    def test_a_batch_with_an_artifact_that_cannot_be_stored_is_stored_without_it(self, log, caplog):
         """run-llama/llama_index#23183: one odd artifact, and the whole batch was gone."""
-        events = []
         answer = [ToolMessage("x", tool_call_id="c", artifact=object()), AIMessage("done")]
-        wrapped = with_history(
-            RunnableLambda(lambda _: answer), lambda s: TieredChatMessageHistory(s, log, hooks=[events.append])
-        )
+        wrapped = with_history(RunnableLambda(lambda _: answer), lambda s: TieredChatMessageHistory(s, log))
         wrapped.invoke([HumanMessage("q")], CONFIG)
-        (event,) = events
-        assert texts(event.messages) == ["q", "x", "done"]
-        assert "artifact holds builtins.object" in str(event.error)
+        assert texts(log.messages(S)) == ["q", "x", "done"]
+        assert "artifact: builtins.object" in caplog.text
 
     def test_a_view_that_cannot_be_read_stops_the_run(self, log):
-        log._read = lambda *_: [(1, 0, "{}")]
+        async def unreadable(*_):
+            return [entry_of(S, 1, 0, "{}")]
+
+        log.blocking.last = log.blocking.entries = unreadable
         wrapped = with_history(echo(), lambda s: TieredChatMessageHistory(s, log))
         with pytest.raises(MemoryStoreError, match="cannot be read"):
             wrapped.invoke([HumanMessage("q")], CONFIG)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import HumanMessage
 
-from langchain_tiered_memory.working.log import InMemoryMessageLog
+from langchain_tiered_memory import InMemoryMessageLog
 from support.log_conformance import LogConformance, call  # noqa: F401  # a fixture
 
 

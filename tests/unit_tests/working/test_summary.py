@@ -29,6 +29,7 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.history import RunnableWithMessageHistory
 
+from langchain_tiered_memory import InMemoryMessageLog, SQLMessageLog
 from langchain_tiered_memory.errors import BudgetExceededError
 from langchain_tiered_memory.events import (
     Compaction,
@@ -43,9 +44,7 @@ from langchain_tiered_memory.integrations.history import TieredChatMessageHistor
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.constraints import Constraint, find_constraints
-from langchain_tiered_memory.working.log import InMemoryMessageLog
 from langchain_tiered_memory.working.nodes import live_nodes
-from langchain_tiered_memory.working.sql import SQLMessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.histories import examples, histories, talk
 from support.summaries import (
@@ -1086,7 +1085,7 @@ async def test_a_cancelled_compaction_leaves_the_old_view(log):
 
 KILLED = """
 import os, signal, sys
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory import SQLMessageLog
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.summaries import Words, chat
 
@@ -1343,14 +1342,17 @@ async def test_a_chat_history_leaves_the_log_to_a_memory_that_reads_it_itself(lo
     memory = memory_of(log=log, session_id=None)
     history = TieredChatMessageHistory(S, log, memory=memory)
     read = []
-    real = log._read
 
-    def counted(*arguments):
-        rows = real(*arguments)
-        read.append(len(rows))
-        return rows
+    def counting(real):
+        async def counted(*arguments):
+            entries = await real(*arguments)
+            read.append(len(entries))
+            return entries
 
-    monkeypatch.setattr(log, "_read", counted)
+        return counted
+
+    for verb in ("entries", "last"):
+        monkeypatch.setattr(log.blocking, verb, counting(getattr(log.blocking, verb)))
     for number in range(60):
         history.add_messages(chat(1, start=number))
         read.clear()

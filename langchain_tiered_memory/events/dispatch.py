@@ -10,7 +10,7 @@ from langchain_core.callbacks import BaseCallbackHandler, adispatch_custom_event
 from langchain_core.runnables.config import ensure_config, get_callback_manager_for_config, var_child_runnable_config
 
 from langchain_tiered_memory.events.event import EventHook, MemoryEvent
-from langchain_tiered_memory.events.working import Compaction
+from langchain_tiered_memory.events.working import Compaction, HookFailed
 
 __all__ = ["EventData", "MemoryCallbackHandler", "aemit", "emit", "logger"]
 
@@ -76,12 +76,17 @@ class MemoryCallbackHandler(BaseCallbackHandler):
 
 
 def emit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
-    """Send an event to `logging`, to the callbacks of the run that this is part of, and to hooks."""
+    """Send an event to `logging`, to the callbacks of the run that this is part of, and to hooks.
+
+    A hook that raises breaks nothing: what it raised is logged, and reported to the callbacks and the other hooks as a
+    `HookFailed` event.
+    """
     logger.log(event.level, "%s", event.describe())
     if _in_run():
         dispatch_custom_event(event.name, EventData(event))
-    for hook in hooks:
-        hook(event)
+    for failed in _call(event, tuple(hooks)):
+        if _in_run():
+            dispatch_custom_event(failed.name, EventData(failed))
 
 
 async def aemit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
@@ -89,8 +94,29 @@ async def aemit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
     logger.log(event.level, "%s", event.describe())
     if _in_run():
         await adispatch_custom_event(event.name, EventData(event))
-    for hook in hooks:
+    for failed in _call(event, tuple(hooks)):
+        if _in_run():
+            await adispatch_custom_event(failed.name, EventData(failed))
+
+
+def _call(event: MemoryEvent, hooks: tuple[EventHook, ...]) -> list[HookFailed]:
+    """Call hooks, and the others with each failure of one; a failure to take note of a failure is only logged."""
+    failures = [(hook, failed) for hook in hooks if (failed := _failure(hook, event)) is not None]
+    for failing, failed in failures:
+        for hook in hooks:
+            if hook is not failing:
+                _failure(hook, failed)
+    return [failed for _, failed in failures]
+
+
+def _failure(hook: EventHook, event: MemoryEvent) -> HookFailed | None:
+    try:
         hook(event)
+    except Exception as error:  # whatever an application's hook raises must not break its request
+        failed = HookFailed(session_id=event.session_id, hook=repr(hook), event=event.name, error=error)
+        logger.log(failed.level, "%s", failed.describe(), exc_info=error)
+        return failed
+    return None
 
 
 def _in_run() -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -13,9 +14,9 @@ import time
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from langchain_tiered_memory import SQLMessageLog, _sql
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.working.sql import SQLMessageLog
-from support.log_conformance import LogConformance, call, turns  # noqa: F401  # a fixture
+from support.log_conformance import LogConformance, call, node, turns  # noqa: F401  # a fixture
 
 S = "session"
 
@@ -57,7 +58,7 @@ def test_messages_are_there_when_the_file_is_opened_again(url):
 WRITER = """
 import sys
 from langchain_core.messages import HumanMessage
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory import SQLMessageLog, _sql
 
 log = SQLMessageLog(sys.argv[1])
 for number in range(1_000_000):
@@ -95,11 +96,10 @@ def test_every_acknowledged_append_survives_a_killed_process(url, path, after):
 def test_a_batch_that_fails_half_way_leaves_nothing(url, monkeypatch):
     with SQLMessageLog(url) as log:
         log.append(S, turns(1))
-        real = log._select_version
-        monkeypatch.setattr(log, "_select_version", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            log.append(S, turns(2, start=1))
-        monkeypatch.setattr(log, "_select_version", real)
+        with monkeypatch.context() as broken:
+            broken.setattr(log.blocking, "_number", lambda *_: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                log.append(S, turns(2, start=1))
         assert log.messages(S) == turns(1)
         assert log.append(S, turns(1, start=1)) == 4
 
@@ -110,7 +110,7 @@ def test_a_batch_that_fails_half_way_leaves_nothing(url, monkeypatch):
 APPENDERS = """
 import os, sys
 from langchain_core.messages import AIMessage, HumanMessage
-from langchain_tiered_memory.working.sql import SQLMessageLog
+from langchain_tiered_memory import SQLMessageLog, _sql
 
 def append(writer):
     with SQLMessageLog(sys.argv[1]) as log:
@@ -166,7 +166,7 @@ def test_a_forked_process_opens_connections_of_its_own(url):
     script = textwrap.dedent("""
         import os, sys
         from langchain_core.messages import HumanMessage
-        from langchain_tiered_memory.working.sql import SQLMessageLog
+        from langchain_tiered_memory import SQLMessageLog, _sql
 
         log = SQLMessageLog(sys.argv[1])
         log.append("s", [HumanMessage("parent")])
@@ -188,7 +188,7 @@ def test_a_forked_process_cannot_use_its_parents_memory():
         import os
         from langchain_core.messages import HumanMessage
         from langchain_tiered_memory.errors import MemoryStoreError
-        from langchain_tiered_memory.working.sql import SQLMessageLog
+        from langchain_tiered_memory import SQLMessageLog, _sql
 
         log = SQLMessageLog("sqlite://")
         log.append("s", [HumanMessage("parent")])
@@ -337,18 +337,135 @@ def test_a_file_is_opened_in_wal_mode_with_the_care_that_was_asked_for(url, sync
                 assert cursor.execute("PRAGMA synchronous").fetchone() == (level,)
 
 
-def test_tails_and_versions_are_read_from_the_index_and_not_by_a_scan(url):
-    """Flat cost whatever the length of the log, held by the plan and not by a stopwatch."""
-    from langchain_tiered_memory.working import sql  # noqa: PLC0415  # private names of one test
+class Statements:
+    """The statements that SQLite runs on behalf of a log, with how they are carried out."""
 
+    def __init__(self, log):
+        self.log = log
+        self.run = []
+
+    def __enter__(self):
+        with self.log._database.reading(), self.log._database.writing():
+            pass  # opens both kinds of connection
+        with self.log._database.reading() as reading, self.log._database.writing() as writing:
+            self.connections = [reading.connection, writing.connection]
+        for connection in self.connections:
+            connection.set_trace_callback(self.run.append)
+        return self
+
+    def __exit__(self, *_):
+        for connection in self.connections:
+            connection.set_trace_callback(None)
+
+    def plans(self):
+        for statement in self.run:
+            if statement.startswith(("SELECT", "INSERT", "DELETE", "\nSELECT", "\nINSERT", "\nWITH")):
+                steps = self.connections[0].execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+                yield statement, [step[3] for step in steps]
+
+
+def test_every_statement_searches_an_index_and_scans_no_table(url):
+    """Flat cost however long the log is and however many sessions it has, held by the plan and not by a stopwatch."""
     with SQLMessageLog(url) as log:
-        log.append(S, turns(1))
-        database = log._database
-        values = {"session_id": S, "after": 0, "before": 9, "limit": 1, "message_key": "k", "created_at": 0, "body": ""}
-        for statement in (sql._NEWEST, sql._OLDEST, sql._VERSION, sql._KNOWN, sql._INSERTS[True]):
-            with database.reading() as cursor:
-                plan = cursor.execute("EXPLAIN QUERY PLAN " + database.sql(statement), values).fetchall()
-            text = "\n".join(row[3] for row in plan)
-            assert "SEARCH" in text
-            assert "SCAN tiered" not in text
-            assert "TEMP B-TREE" not in text
+        log.append(S, turns(3))
+        with Statements(log) as statements:
+            log.append(S, turns(1, start=3), expected_version=6)
+            log.append(S, turns(1)[:1])
+            log.append_nodes(S, [node(1, 2)], 0)
+            log.nodes(S)
+            log.entries(S, after=2, limit=2)
+            log.last(S)
+            log.known(S, ["q1", "nobody"])
+            log.sessions("sess")
+            log.sessions()
+            log.erase(S)
+        plans = list(statements.plans())
+    assert len(plans) > 12
+    for statement, steps in plans:
+        searches = [step for step in steps if "tiered_memory" in step]
+        assert all(step.startswith("SEARCH") for step in searches), (statement, steps)
+        assert not any("TEMP B-TREE" in step for step in steps), (statement, steps)
+
+
+def test_two_thousand_ids_are_one_statement(url):
+    with SQLMessageLog(url) as log:
+        log.append(S, turns(1_000))
+        with Statements(log) as statements:
+            assert len(log.known(S, [f"{kind}{n}" for n in range(1_500) for kind in "qa"])) == 2_000
+        assert len(statements.run) == 1
+
+
+# --- what was erased --------------------------------------------------------------------------------------------------
+
+
+def bytes_in(folder):
+    return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
+
+
+def wordy(name, n):
+    """Messages of all sizes, so that pages split and overflow."""
+    return HumanMessage(f"{name} said secret-{name}. " * (1 + (n * n) % 90), id=f"id-{name}-{n}")
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["a small file", "a large file that is closed"])
+def test_what_was_erased_is_in_no_byte_of_the_folder(tmp_path, url, monkeypatch, large):
+    names = [f"user-{n:02}" for n in range(12)]
+    if large:
+        monkeypatch.setattr(_sql, "_SMALL", 0)
+        monkeypatch.setattr(_sql, "_SHARE", 0)
+    log, other = SQLMessageLog(url), SQLMessageLog(url)
+    for n in range(60):
+        for name in names:
+            (log if n % 2 else other).append(name, [wordy(name, n)])
+    for name in names:
+        log.append_nodes(name, [node(1, 60, f"summary of {name}")], 0)
+    assert b"secret-user-03" in bytes_in(tmp_path)
+    assert log.erase(*names[3:9]) == 6 * 60
+    if large:
+        other.close()
+        log.close()
+    left = bytes_in(tmp_path)
+    for name in names[3:9]:
+        assert name.encode() not in left
+    if not large:
+        for name in [*names[:3], *names[9:]]:
+            assert log.messages(name) == [wordy(name, n) for n in range(60)]
+        other.close()
+        log.close()
+
+
+def test_a_file_that_still_holds_erased_text_is_rewritten_by_whoever_closes_it_next(tmp_path, url, monkeypatch):
+    with monkeypatch.context() as large:
+        large.setattr(_sql, "_SMALL", 0)
+        large.setattr(_sql, "_SHARE", 0)
+        log = SQLMessageLog(url)
+        for n in range(400):
+            log.append(f"user-{n % 5}", [wordy(f"user-{n % 5}", n)])
+        log.erase("user-3")
+        log._database._finish_erasures = lambda: None  # as if this process were killed
+        log.close()
+    assert b"user-3" in bytes_in(tmp_path)
+    with SQLMessageLog(url) as log:
+        log.version("user-1")
+        log.append("user-1", [])
+    assert b"user-3" not in bytes_in(tmp_path)
+
+
+def test_nothing_in_a_log_grows_with_the_sessions_it_has_served(url):
+    with SQLMessageLog(url) as log:
+
+        def size():
+            gc.collect()
+            return len(gc.get_objects())
+
+        def serve(start):
+            for n in range(start, start + 500):
+                log.append(f"s{n}", turns(1))
+                log.messages(f"s{n}")
+                log.known(f"s{n}", ["q0"])
+
+        serve(0)
+        before = size()
+        serve(500)
+        serve(1_000)
+        assert size() - before < 300  # sqlite3 holds weak references to its newest cursors

@@ -13,12 +13,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
+from langchain_tiered_memory._lifecycle import PickledByArguments
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.errors import MemoryStoreError
 
@@ -28,13 +29,18 @@ if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
     from sqlalchemy.pool import PoolProxiedConnection
 
-__all__ = ["Database", "Synchronous"]
+__all__ = ["Database", "DatabaseBacked", "Synchronous"]
 
 Synchronous: TypeAlias = Literal["NORMAL", "FULL"]
 
 _DRIVERS: Final = {"postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
 _DIALECTS: Final = ("sqlite", "postgresql")
 _MEMORY: Final = (None, "", ":memory:")
+_SMALL: Final = 32_000_000
+"""Bytes up to which a SQLite file is rewritten after every erasure; a larger one after some, or when it is closed."""
+_SHARE: Final = 8
+_OWED: Final = 1
+"""`user_version` of a SQLite file that is still to be rewritten."""
 
 
 class Database:
@@ -57,7 +63,7 @@ class Database:
     ) -> None:
         self._url = _checked_url(url)
         self._metadata = metadata
-        if not busy_timeout >= 0:
+        if isinstance(busy_timeout, bool) or not busy_timeout >= 0:
             msg = f"busy_timeout is seconds from 0 up, got {busy_timeout!r}"
             raise ValueError(msg)
         if synchronous not in {"NORMAL", "FULL"}:
@@ -80,6 +86,7 @@ class Database:
         self._opening = threading.Lock()
         self._writing = threading.RLock()
         self._compiled: dict[sqlalchemy.Executable, str] = {}
+        self._erased = 0
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -102,7 +109,7 @@ class Database:
                 cursor.close()
 
     def write_one(self, statement: sqlalchemy.Executable, parameters: dict[str, Any]) -> list[Any]:
-        """Run one statement in SQLite, which makes a transaction of it by itself, and give the rows that it returns.
+        """Run one statement in SQLite, which makes a transaction of it by itself, and return its rows.
 
         The path of almost every append, and therefore without the context managers of the others.
         """
@@ -139,6 +146,45 @@ class Database:
             if not self.is_sqlite:
                 return
 
+    # --- what was erased ----------------------------------------------------------------------------------------------
+
+    def scrub(self, size: int) -> None:
+        """Remove what was deleted from the bytes of a SQLite file; call it after the transaction that deleted.
+
+        SQLite overwrites deleted rows, but copies of them stay where pages were split. Only rewriting the file removes
+        these. That takes as long as the file is large, so a file over 32 MB is rewritten once an eighth of it was
+        erased, and otherwise when it is closed.
+
+        Args:
+            size: About how many bytes were deleted.
+        """
+        if not self.is_sqlite or self.is_in_memory:
+            return
+        with self._translated(), self._writing:
+            cursor = self._sqlite_writer().cursor()
+            self._erased += size
+            ((length,),) = cursor.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+            if length <= max(_SMALL, _SHARE * self._erased):
+                self._rewrite(cursor)
+            else:
+                cursor.execute(f"PRAGMA user_version={_OWED}")  # for whoever closes the file, should this process die
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.close()
+
+    def _rewrite(self, cursor: Any) -> None:  # noqa: ANN401  # a cursor of sqlite3, of which SQLAlchemy types little
+        cursor.execute("VACUUM")
+        cursor.execute("PRAGMA user_version=0")
+        # Waits for readers as long as for any lock; where that is not enough, the next one to close does it.
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._erased = 0
+
+    def _finish_erasures(self) -> None:
+        if self.is_sqlite and not self.is_in_memory and self._writer is not None:
+            cursor: Any = self._sqlite_writer().cursor()
+            if cursor.execute("PRAGMA user_version").fetchone() == (_OWED,):
+                self._rewrite(cursor)
+            cursor.close()
+
     # --- connections --------------------------------------------------------------------------------------------------
 
     @property
@@ -158,6 +204,9 @@ class Database:
     def close(self) -> None:
         """Close every connection; whoever uses the database afterwards gets an error."""
         with self._writing:
+            if self._process == os.getpid() and not self._closed and self._engine is not None:
+                with self._translated():
+                    self._finish_erasures()
             self._closed = True
             if self._writer is not None:
                 self._writer.close()
@@ -202,6 +251,7 @@ class Database:
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute(f"PRAGMA synchronous={self._synchronous}")
+        cursor.execute("PRAGMA secure_delete=ON")
         cursor.close()
 
     def _create_tables(self, engine: sqlalchemy.Engine) -> None:
@@ -231,36 +281,25 @@ class Database:
         if self.is_in_memory:
             with self._write_connection() as connection:
                 yield connection
-            return
-        leased = engine.raw_connection()
-        try:
-            yield leased.dbapi_connection  # type: ignore[misc]  # None only after it is closed
-        finally:
-            leased.close()
+        else:
+            with _leased(engine) as connection:
+                yield connection
 
     @contextmanager
     def _write_connection(self) -> Iterator[DBAPIConnection]:
         engine = self.engine
-        if not self.is_sqlite:
-            with self._pooled(engine) as connection:
+        if self.is_sqlite:
+            with self._writing:
+                yield self._sqlite_writer()
+        else:
+            with _leased(engine) as connection:
                 yield connection
-            return
-        with self._writing:
-            yield self._sqlite_writer()
 
     def _sqlite_writer(self) -> DBAPIConnection:
         engine = self.engine
         if self._writer is None:
             self._writer = engine.raw_connection()
         return self._writer.dbapi_connection  # type: ignore[return-value]  # None only after it is closed
-
-    @contextmanager
-    def _pooled(self, engine: sqlalchemy.Engine) -> Iterator[DBAPIConnection]:
-        leased = engine.raw_connection()
-        try:
-            yield leased.dbapi_connection  # type: ignore[misc]  # as above
-        finally:
-            leased.close()
 
     # --- errors -------------------------------------------------------------------------------------------------------
 
@@ -288,6 +327,15 @@ class Database:
         return MemoryStoreError(f"{self.name}: {str(reason).strip()}{hint}")
 
 
+@contextmanager
+def _leased(engine: sqlalchemy.Engine) -> Iterator[DBAPIConnection]:
+    leased = engine.raw_connection()
+    try:
+        yield leased.dbapi_connection  # type: ignore[misc]  # None only after it is closed
+    finally:
+        leased.close()
+
+
 def _checked_url(url: str) -> sqlalchemy.URL:
     try:
         parsed = sqlalchemy.make_url(url)
@@ -308,3 +356,21 @@ def _checked_url(url: str) -> sqlalchemy.URL:
         msg = f"{shown}: give the driver that blocks (sqlite:///, postgresql+psycopg://); the async methods use threads"
         raise MemoryStoreError(msg)
     return parsed
+
+
+class DatabaseBacked(PickledByArguments):
+    """Lives in a database, and so travels only where that can be opened too."""
+
+    _called: ClassVar[str] = "store"  # in errors
+    _database: Database
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._database.name!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._database.is_in_memory:
+            msg = (
+                f"{self!r} lives in this process's memory and cannot be sent elsewhere: give the {self._called} a file"
+            )
+            raise TypeError(msg)
+        return super().__getstate__()
