@@ -1,7 +1,9 @@
-# make demo   installs the package and replays a conversation inside a token budget
-# make test   runs every test against the installed package
-# make check  lint, formatting, types and the import-direction test
-# make bench  the benchmarks behind the README's figures; BENCH=trimming runs one
+# make demo      installs the package and replays a conversation inside a token budget
+# make test      the unit tests, on the installed wheel and the embedded stores: no server, no network, five minutes at most
+# make test-all  every test: servers (PostgreSQL, Redis, Milvus), notebooks, a real model; what is missing is skipped
+# make soak      the property tests alone, with many more examples
+# make check     lint, formatting, types and the test of the architecture
+# make bench     the benchmarks behind the README's figures; BENCH=trimming runs one
 #
 # Needs python3 (3.11 or newer) with pip. PYTHON names another interpreter; INSTALLER=pip installs without uv, which
 # is slower and reads pip's own configuration.
@@ -10,6 +12,8 @@ PYTHON ?= python3
 INSTALLER ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
+# Processes that share the tests; 0 runs them in one, as a debugger needs it.
+WORKERS ?= 2
 PYTEST_ARGS ?=
 BENCH ?=
 
@@ -26,7 +30,9 @@ ifneq ($(wildcard ../shared/tiktoken),)
 export TIKTOKEN_CACHE_DIR ?= $(abspath ../shared/tiktoken)
 endif
 
-.PHONY: demo test check bench clean
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: demo test test-all soak check bench clean
 # Two installs into one environment at a time would break it.
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -36,7 +42,13 @@ demo: $(VENV)/.installed-all
 	$(BIN)/tiered-memory replay tests/data/trip_agent.en.json --max-tokens 2000
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS) tests/unit_tests
+
+test-all: $(VENV)/.installed-dev
+	$(PYTEST) $(PYTEST_ARGS) tests
+
+soak: $(VENV)/.installed-dev
+	$(PYTEST) --hypothesis-profile=soak -m hypothesis $(PYTEST_ARGS) tests
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

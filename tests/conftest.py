@@ -7,17 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 
 from support import services, vocabulary
+from support.profiles import register_profiles
 from support.shared import DATA, PROJECT, use_shared_vocabularies
 
 if TYPE_CHECKING:
     from support.milvus_server import MilvusServer
 
-# A deadline for each example fails on a busy machine, and says nothing about the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+register_profiles()
 
 # Before any test, or any module of tests, asks for a vocabulary.
 use_shared_vocabularies()

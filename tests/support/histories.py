@@ -14,7 +14,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from langchain_core.messages import (
     AIMessage,
@@ -26,6 +25,7 @@ from langchain_core.messages import (
 )
 
 from support.oracle import calls_of, is_system, is_user_turn, results_of, text_of
+from support.profiles import examples  # noqa: F401  # tests of histories take both from here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -76,11 +76,6 @@ def notation(messages: Sequence[BaseMessage]) -> str:
 def weigh(message: BaseMessage) -> int:
     """A token count that is exact, additive and cheap: what a test counts with when tokenising is beside the point."""
     return 3 + len(text_of(message)) // 4 + 5 * len(calls_of(message))
-
-
-def examples(count: int) -> settings:
-    """Settings of a property test: no deadline, since a shared machine has slow moments."""
-    return settings(max_examples=count, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @dataclass(frozen=True, slots=True)
