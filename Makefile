@@ -30,7 +30,7 @@ ifneq ($(wildcard ../shared/tiktoken),)
 export TIKTOKEN_CACHE_DIR ?= $(abspath ../shared/tiktoken)
 endif
 
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .PHONY: demo test test-all soak check bench clean
 # Two installs into one environment at a time would break it.

@@ -21,12 +21,15 @@ register_profiles()
 use_shared_vocabularies()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the unit tests off the network, so that they pass or fail alike with and without one."""
+    """Keep the unit tests off the network, and let one process have all tests that share a costly server."""
     unit_tests = PROJECT / "tests" / "unit_tests"
     for item in items:
         if item.path.is_relative_to(unit_tests):
             item.add_marker(pytest.mark.allow_hosts(["127.0.0.1", "::1"]))
+        if "milvus_server" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("milvus_server"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -10,7 +10,6 @@ import fcntl
 import os
 import random
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from support.processes import kill_guarded, start_guarded
 from support.services import unavailable
 
 if TYPE_CHECKING:
@@ -96,14 +96,7 @@ class MilvusServer:
             (self.folder / "logs").mkdir(parents=True, exist_ok=True)
             etcd.write_text(ETCD.format(client=self._ports["etcd"], peer=self._ports["etcd-peer"]))
         with (self.folder / "logs" / "milvus-stderr.log").open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603  # what we installed
-                command,
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-                env=environ,
-                start_new_session=True,  # the program starts the server, and both go with their group
-            )
+            self._process = start_guarded(command, stdout=log, stderr=log, cwd=self.folder, env=environ)
 
     def _has_died(self) -> bool:
         """Whether it will never answer; what started the real server does not notice that it is gone."""
@@ -123,9 +116,7 @@ class MilvusServer:
     def kill(self) -> None:
         """Kill it without a warning."""
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+            kill_guarded(self._process)
             self._process = None
 
 

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from support.processes import kill_guarded, start_guarded
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -109,7 +111,7 @@ class OwnRedis:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL)  # noqa: S603  # as written above
+        self._process = start_guarded(self._command, stdout=subprocess.DEVNULL)
         give_up = time.monotonic() + START_SECONDS
         while self.ask("PING") != "+PONG":
             if time.monotonic() > give_up:
@@ -128,6 +130,5 @@ class OwnRedis:
     def kill(self) -> None:
         """Kill it, as a power cut or the system would."""
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            kill_guarded(self._process)
             self._process = None
