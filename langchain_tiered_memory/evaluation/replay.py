@@ -13,7 +13,6 @@ from langchain_core.runnables import Runnable
 from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
 from langchain_tiered_memory.events import Compaction, CompactionFailed, MemoryCallbackHandler, MemoryEvent
-from langchain_tiered_memory.messages._vocabulary import load_encoding
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
 from langchain_tiered_memory.messages.tokens import ListCounter, TiktokenCounter, as_counter
 from langchain_tiered_memory.messages.trimming import trim_messages
@@ -128,7 +127,7 @@ def replay(
 
 def _described(counter: TokenCounter | ListCounter) -> str:
     """Name a counter, and say so where it has to estimate what it would count exactly with its vocabulary."""
-    if isinstance(counter, TiktokenCounter) and load_encoding(counter.encoding_name) is None:
+    if isinstance(counter, TiktokenCounter) and not counter.vocabulary.exact:
         return f"{counter!r}, estimated: its vocabulary could not be loaded"
     return repr(counter)
 

@@ -1,4 +1,4 @@
-"""The memory of what was counted: bounded, keyed by content, and never stale after a message was changed in place."""
+"""What a message was, so that one that was changed in place is told apart."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import marshal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from pydantic import BaseModel
 
-__all__ = ["CacheInfo", "GenerationCache", "Snapshot", "plain_data"]
-
-K = TypeVar("K")
-V = TypeVar("V")
+__all__ = ["Snapshot", "has_numbers", "plain_data"]
 
 _DEEPEST: Final = 64  # providers refuse JSON far flatter than this; below it only the leaves are kept
 _MOST_CONTAINERS: Final = 20_000  # a structure that shares its parts can unfold without end
@@ -24,71 +21,6 @@ _PRINTABLE: Final = frozenset(("builtins", "datetime", "decimal", "fractions", "
 _EXACT: Final = frozenset((str, int, float, bool, bytes, type(None)))
 _FEW: Final = 1_000
 _MARSHAL: Final = 2  # from version 3 on the bytes depend on reference counts
-
-
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What a counter's cache has done and holds.
-
-    Attributes:
-        encoded: Messages that were really counted, because no equal one had been counted before.
-        entries: Message contents held.
-        characters: Characters of those contents.
-        max_entries: Most contents that are held.
-        max_characters: Most characters that are held.
-    """
-
-    encoded: int
-    entries: int
-    characters: int
-    max_entries: int
-    max_characters: int
-
-
-class GenerationCache(Generic[K, V]):
-    """A mapping that forgets what was not used lately.
-
-    Two dicts, a young and an old one: when the young one is half of what may be held, it becomes the old one and the
-    old one goes. A hit costs one lookup and no bookkeeping, which a strict LRU cannot offer. Writers hold a lock of
-    their owner; readers need none.
-    """
-
-    __slots__ = ("_old", "_old_weight", "_weight", "max_entries", "max_weight", "young")
-
-    def __init__(self, max_entries: int, max_weight: int) -> None:
-        self.max_entries = max_entries
-        self.max_weight = max_weight
-        self.young: dict[K, V] = {}
-        self._old: dict[K, V] = {}
-        self._weight = 0
-        self._old_weight = 0
-
-    def __len__(self) -> int:
-        return len(self.young) + len(self._old)
-
-    @property
-    def weight(self) -> int:
-        """Weight of everything held, at most `max_weight`."""
-        return self._weight + self._old_weight
-
-    def get(self, key: K, weight: int) -> V | None:
-        """The value under `key`, which is young again by having been asked for."""
-        found = self.young.get(key)
-        if found is None and (found := self._old.get(key)) is not None:
-            self.put(key, found, weight)
-        return found
-
-    def put(self, key: K, value: V, weight: int) -> None:
-        """Hold `value`, unless it alone weighs more than a generation may."""
-        half_entries, half_weight = self.max_entries // 2, self.max_weight // 2
-        if weight > half_weight or half_entries == 0:
-            return
-        if len(self.young) >= half_entries or self._weight + weight > half_weight:
-            self._old, self._old_weight = self.young, self._weight
-            self.young, self._weight = {}, 0
-        if key not in self.young:
-            self._weight += weight
-        self.young[key] = value
 
 
 @dataclass(frozen=True, slots=True)

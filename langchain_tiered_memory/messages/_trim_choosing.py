@@ -8,12 +8,11 @@ from weakref import WeakKeyDictionary
 
 from langchain_core.messages import BaseMessage
 
-from langchain_tiered_memory.messages._counting import CachingCounter
 from langchain_tiered_memory.messages._trim_arguments import CounterLike
 from langchain_tiered_memory.messages._trim_lists import trim_by_lists
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.messages.tail import Tail, Tails
-from langchain_tiered_memory.messages.tokens import ListCounter, MessageFunctionCounter, as_counter
+from langchain_tiered_memory.messages.tokens import CachingCounter, ListCounter, MessageFunctionCounter, as_counter
 from langchain_tiered_memory.messages.window import Limit, Window, choose, leading_system
 from langchain_tiered_memory.types import TokenCounter
 

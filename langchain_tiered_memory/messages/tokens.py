@@ -1,4 +1,4 @@
-"""Token counters: exact by tiktoken, estimated without a vocabulary, or a model's own; and what users may pass as one.
+"""Token counters: exact for OpenAI's models, with a margin for other vendors', and what users may pass as one.
 
 Every counter here charges message by message (`TokenCounter`), so that a message is counted once in its life. Only a
 `ListCounter` wraps something that must see a whole list.
@@ -7,29 +7,29 @@ Every counter here charges message by message (`TokenCounter`), so that a messag
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+import math
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 
-from langchain_tiered_memory.messages._adapters import ListCounter, MessageFunctionCounter, adapt
-from langchain_tiered_memory.messages._cache import CacheInfo
-from langchain_tiered_memory.messages._calibration import CalibratedCounter, fitted, observed
-from langchain_tiered_memory.messages._counting import CachingCounter
-from langchain_tiered_memory.messages._media import MediaPrices, prices_for_model
-from langchain_tiered_memory.messages._pieces import STRAIGHT, count_pieces
-from langchain_tiered_memory.messages._scripts import estimate_tokens
-from langchain_tiered_memory.messages._tools import ToolFormat
-from langchain_tiered_memory.messages._vocabulary import VocabularyMissingWarning, encoding_name, load_encoding
-
-if TYPE_CHECKING:
-    from tiktoken import Encoding
-
-    from langchain_tiered_memory.types import TokenCounter
+from langchain_tiered_memory.messages.adapters import ListCounter, MessageFunctionCounter, adapt
+from langchain_tiered_memory.messages.media import MediaPrices, prices_for_model
+from langchain_tiered_memory.messages.openai_format import COUNTED_KWARGS, ChatFormat, Parts, plain_data, role_of
+from langchain_tiered_memory.messages.tool_schemas import ToolFormat, tool_parts, tool_tokens
+from langchain_tiered_memory.messages.vocabulary import (
+    Vocabulary,
+    VocabularyMissingWarning,
+    encoding_name,
+    load_vocabulary,
+)
+from langchain_tiered_memory.types import TokenCounter
 
 __all__ = [
     "CacheInfo",
-    "CalibratedCounter",
+    "CachingCounter",
     "EstimatingCounter",
     "ListCounter",
     "MediaPrices",
@@ -42,43 +42,145 @@ __all__ = [
 ]
 
 _MAX_ENTRIES: Final = 100_000
-_MAX_CHARACTERS: Final = 32_000_000
+_MOST_TOOLS: Final = 256
+_MOST_PARTS: Final = 1_000
 _OLDEST_CHAT_MODEL: Final = "gpt-3.5-turbo-0301"
+_NUMBERS: Final = frozenset((int, float, bool))
 
 
-class _Counter(CachingCounter):
-    """What both counters share: calibration, and a pickle that leaves cache and lock behind."""
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What a counter's cache has done and holds.
 
-    def calibrate(
-        self,
-        messages: Sequence[BaseMessage] = (),
-        *,
-        observations: Iterable[tuple[int, int]] = (),
-        tools: Sequence[Any] | None = None,
-    ) -> CalibratedCounter:
-        """A counter that agrees with the usage a provider reported; this one stays as it is.
+    Attributes:
+        encoded: Messages that were really counted, because no equal one had been counted before.
+        entries: Message contents whose counts are held.
+        max_entries: Most contents whose counts are held.
+    """
 
-        See `CalibratedCounter` for the model and its bounds.
-
-        Args:
-            messages: A conversation as it was sent, whose assistant messages carry `usage_metadata`.
-            observations: Further pairs of (tokens counted for a request, input tokens reported for it).
-            tools: The tools that went with the requests of `messages`.
-
-        Returns:
-            The calibrated counter; it shares this one's cache.
-        """
-        pairs = [*observations, *observed(self, messages, tools)]
-        overhead, scale = fitted(pairs)
-        return CalibratedCounter(self, overhead=overhead, scale=scale)
+    encoded: int
+    entries: int
+    max_entries: int
 
 
-class TiktokenCounter(_Counter):
+class CachingCounter(ChatFormat):
+    """Counts messages from what their texts cost, each content once.
+
+    Counts are held by a hash of what is charged, so an equal copy is not counted again, a message that was changed in
+    place is, and no message or text is kept alive. Of two halves the older is forgotten when the younger is full.
+    """
+
+    encoding_name = "o200k_base"
+
+    def __init__(self, *, media: MediaPrices | None, max_entries: int) -> None:
+        super().__init__(media)
+        self._max_entries = max_entries
+        self._lock = threading.RLock()
+        self._young: dict[int, int] = {}
+        self._old: dict[int, int] = {}
+        self._encoded = 0
+        self._frames: dict[type[BaseMessage], int] = {}  # what a message of plain text costs beside its text
+        self._tools: dict[int, tuple[tuple[Any, ...], int]] = {}
+
+    @functools.cached_property
+    def vocabulary(self) -> Vocabulary:
+        """What counts the texts; loaded by the first count."""
+        return load_vocabulary(self.encoding_name)
+
+    @property
+    def request_overhead(self) -> int:
+        """Tokens that prime the reply, in every request."""
+        return 3
+
+    @property
+    def _tool_format(self) -> ToolFormat:
+        return ToolFormat() if self.encoding_name.startswith("o200k") else ToolFormat(function=10)
+
+    def __call__(self, messages: Sequence[BaseMessage]) -> int:
+        """Tokens of a request with these messages."""
+        return self.request_overhead + sum(map(self.count_message, messages))
+
+    def count_messages(self, messages: Sequence[BaseMessage]) -> list[int]:
+        """Tokens of each message, without the request's overhead."""
+        return list(map(self.count_message, messages))
+
+    def count_message(self, message: BaseMessage) -> int:
+        """Tokens of one message, its share of the chat format included; counted once per content."""
+        fields = message.__dict__
+        content, kwargs = fields["content"], fields["additional_kwargs"]
+        if (
+            type(content) is str
+            and not fields.get("tool_calls")
+            and not fields.get("invalid_tool_calls")
+            and (not kwargs or COUNTED_KWARGS.isdisjoint(kwargs))
+            and "role" not in fields
+        ):
+            key = hash((type(message), content, fields["name"]))
+            tokens = self._young.get(key)
+            return self._recalled(key, lambda: self._plain(message)) if tokens is None else tokens
+        parts = _parts(message)
+        nested = _content_key(type(message), parts, _MOST_PARTS)
+        if nested is None:  # something foreign or large is in it
+            parts = tuple(map(plain_data, parts))
+            nested = _content_key(type(message), parts, None)
+        tokens = self._young.get(nested or 0)
+        if tokens is not None:
+            return tokens
+        return self._recalled(nested or 0, lambda: self._measure(role_of(message, parts[5]), parts))
+
+    def count_tools(self, tools: Sequence[Any]) -> int:
+        """Tokens of the tool schemas that go with a request; 0 for none."""
+        return self._tool_format.end + sum(map(self._tool, tools)) if tools else 0
+
+    def cache_info(self) -> CacheInfo:
+        """How many messages were really counted, and what is held."""
+        with self._lock:
+            return CacheInfo(self._encoded, len(self._young) + len(self._old), self._max_entries)
+
+    def _recalled(self, key: int, measure: Callable[[], int]) -> int:
+        """The count under `key`, taken now if it is not held."""
+        with self._lock:
+            tokens = self._young.get(key)
+            if tokens is not None:
+                return tokens
+            tokens = self._old.get(key)
+            if tokens is None:
+                tokens = measure()
+                self._encoded += 1
+            if len(self._young) >= self._max_entries // 2:
+                self._old, self._young = self._young, {}
+            if self._max_entries > 1:
+                self._young[key] = tokens
+            return tokens
+
+    def _plain(self, message: BaseMessage) -> int:
+        kind, name = type(message), message.name
+        frame = self._frames.get(kind)
+        if frame is None:
+            frame = self._frames[kind] = self._measure(role_of(message, None), (None,) * 6)
+        named = self._name_tokens(name) if name and not issubclass(kind, ToolMessage) else 0
+        return frame + named + self.count_text(str(message.content))
+
+    def _tool(self, tool: Any) -> int:  # noqa: ANN401 - whatever may be bound as a tool
+        """Tokens of one tool; a tool object's schema is slow to derive, so it is remembered by what it is made of."""
+        made_of = tool_parts(tool)
+        if made_of is None:
+            return tool_tokens(tool, self.count_text, self._tool_format)
+        known = self._tools.get(id(tool))
+        if known is None or any(mine is not theirs for mine, theirs in zip(known[0], made_of, strict=True)):
+            if len(self._tools) >= _MOST_TOOLS:
+                self._tools.clear()
+            known = self._tools[id(tool)] = made_of, tool_tokens(tool, self.count_text, self._tool_format)
+        return known[1]
+
+
+class TiktokenCounter(CachingCounter):
     """Counts exactly what OpenAI's chat format charges.
 
-    Texts by tiktoken's vocabulary; messages, names, calls and tool schemas by the formulas of OpenAI's cookbook; media
-    by kind, size and detail. Every message content is encoded once and remembered. The vocabulary is loaded at the
-    first count; where it cannot be had, one `VocabularyMissingWarning` says so and tokens are estimated.
+    Texts by OpenAI's vocabularies, from toktok (the extra `offline`, no network needed) or from tiktoken; messages,
+    names, calls and tool schemas by the formulas of OpenAI's cookbook; media by kind, size and detail. Every content
+    is counted once and remembered. Where no vocabulary can be had, one `VocabularyMissingWarning` says so and tokens
+    are estimated on the safe side.
 
     ```python
     from langchain_core.messages import HumanMessage
@@ -92,7 +194,6 @@ class TiktokenCounter(_Counter):
         model_or_encoding: `"gpt-4o"`, `"openai:gpt-4o-mini"`, `"ft:gpt-4o:org::id"`, or an encoding (`"o200k_base"`).
         media: What media cost, if not what OpenAI publishes for that model.
         max_entries: Most message contents whose counts are held.
-        max_characters: Most characters of contents that are held.
 
     Raises:
         ValueError: If no encoding is known for the name.
@@ -104,13 +205,9 @@ class TiktokenCounter(_Counter):
         *,
         media: MediaPrices | None = None,
         max_entries: int = _MAX_ENTRIES,
-        max_characters: int = _MAX_CHARACTERS,
     ) -> None:
         self.encoding_name, self.model = encoding_name(model_or_encoding)
-        super().__init__(
-            media=media or prices_for_model(self.model), max_entries=max_entries, max_characters=max_characters
-        )
-        self._encoding: Encoding | None = None
+        super().__init__(media=media or prices_for_model(self.model), max_entries=max_entries)
         # That model's format spelt the frame of a message out, and gave a name in place of the role.
         if self.model == _OLDEST_CHAT_MODEL:
             self._per_message, self._per_name = 4, -1
@@ -119,70 +216,125 @@ class TiktokenCounter(_Counter):
         return f"TiktokenCounter({self.model!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        limits = self._by_content.max_entries, self._by_content.max_weight
-        return _new_tiktoken_counter, (self.model, self._media, *limits)
-
-    @property
-    def _tool_format(self) -> ToolFormat:
-        return ToolFormat() if self.encoding_name.startswith("o200k") else ToolFormat(function=10)
+        make = functools.partial(TiktokenCounter, media=self.media, max_entries=self._max_entries)
+        return make, (self.model,)
 
     def count_text(self, text: str) -> int:
         """Tokens of a bare text; special tokens in it are counted as the text they are."""
-        encoding = self._encoding
-        if encoding is None:
-            encoding = self._encoding = load_encoding(self.encoding_name)
-            if encoding is None:
-                return estimate_tokens(text)
-        if len(text) <= STRAIGHT:
-            return len(encoding.encode_ordinary(text))
-        return count_pieces(encoding, text)
+        return self.vocabulary.count(text)
 
 
-class EstimatingCounter(_Counter):
-    """Estimates tokens from scripts and kinds of text, without a vocabulary, a download or a dependency.
+# How many tokens of a vendor's tokenizer one of o200k_base may be. Sources are in EstimatingCounter's docstring.
+_MARGINS: Final = {"anthropic": 1.7, "mistral": 1.3, "qwen": 1.3}
+_OTHER_MARGIN: Final = 1.3
 
-    Four characters per token hold for English prose only; Chinese, JSON, identifiers or emoji take two to six times as
-    many. This counter goes by what each stretch of text is, and errs on the side of too many.
+
+class EstimatingCounter(CachingCounter):
+    """Counts for models of other vendors: exact tokens of o200k_base times a margin, on the safe side.
+
+    Most vendors publish no tokenizer, or one of many megabytes. Margins, and where they are from:
+
+    * `"anthropic"`, 1.7: Claude 3.5 takes 1.16 (English) to 1.30 (Python) times the tokens of GPT-4o (VentureBeat, May
+      2025); from Opus 4.7 on up to 1.47 times as many as before, by Anthropic's own count-tokens endpoint (Claude Code
+      Camp, April 2026; Anthropic says 1.0 to 1.35). Before Opus 4.7, `margin=1.3` is enough.
+    * `"mistral"`, 1.3: measured with mistral-common's Tekken vocabulary: 0.86 to 1.28 in code, JSON and the prose of
+      eleven languages; up to 2.0 where digits (one token each), emoji or Thai prevail.
+    * `"qwen"`, 1.3: measured with toktok's qwen3.5: 0.69 to 1.30 likewise; up to 1.8 in CSV, 2.3 in Hindi.
+    * Any other vendor, Google and Meta among them, 1.3: a default; no measurement against o200k_base was found.
 
     ```python
     from langchain_core.messages import HumanMessage
     from langchain_tiered_memory.messages.tokens import EstimatingCounter
 
-    EstimatingCounter().count_message(HumanMessage("月球离地球有多远?"))
+    EstimatingCounter("anthropic").count_message(HumanMessage("月球离地球有多远?"))
     ```
 
     Args:
-        media: What media cost; OpenAI's prices for GPT-4o if not given.
+        vendor: Whose models are counted for; any name may be given.
+        margin: What a token of o200k_base counts as, if not what the vendor's models need.
+        media: What media cost; OpenAI's prices for GPT-4o if not given. They are not multiplied.
         max_entries: Most message contents whose counts are held.
-        max_characters: Most characters of contents that are held.
+
+    Raises:
+        ValueError: If `margin` is not a positive number.
     """
 
     def __init__(
         self,
+        vendor: str | None = None,
         *,
+        margin: float | None = None,
         media: MediaPrices | None = None,
         max_entries: int = _MAX_ENTRIES,
-        max_characters: int = _MAX_CHARACTERS,
     ) -> None:
-        super().__init__(media=media, max_entries=max_entries, max_characters=max_characters)
+        super().__init__(media=media, max_entries=max_entries)
+        self.vendor = vendor
+        self.margin = _MARGINS.get((vendor or "").lower(), _OTHER_MARGIN) if margin is None else margin
+        if not 0 < self.margin < math.inf:
+            msg = f"margin={margin!r} is no margin: give a positive number, such as 1.3"
+            raise ValueError(msg)
 
     def __repr__(self) -> str:
-        return "EstimatingCounter()"
+        vendor = repr(self.vendor) if self.vendor else ""
+        return f"EstimatingCounter({vendor})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _new_estimating_counter, (self._media, self._by_content.max_entries, self._by_content.max_weight)
+        options = (self.vendor, self.margin, self.media, self._max_entries)
+        return _new_estimating_counter, options
 
     def count_text(self, text: str) -> int:
         """Estimated tokens of a bare text."""
-        return estimate_tokens(text)
+        return math.ceil(self.vocabulary.count(text) * self.margin)
+
+    def _role_tokens(self, role: str) -> int:
+        return self.vocabulary.count(role)  # every vendor's roles are short special tokens
 
 
-def _new_tiktoken_counter(model: str, media: MediaPrices, entries: int, characters: int) -> TiktokenCounter:
-    return TiktokenCounter(model, media=media, max_entries=entries, max_characters=characters)
+def _new_estimating_counter(vendor: str | None, margin: float, media: MediaPrices, entries: int) -> EstimatingCounter:
+    return EstimatingCounter(vendor, margin=margin, media=media, max_entries=entries)
 
 
-def _new_estimating_counter(media: MediaPrices, entries: int, characters: int) -> EstimatingCounter:
-    return EstimatingCounter(media=media, max_entries=entries, max_characters=characters)
+def _parts(message: BaseMessage) -> Parts:
+    fields = message.__dict__
+    kwargs = fields["additional_kwargs"]
+    extra = {key: kwargs[key] for key in COUNTED_KWARGS if key in kwargs} if kwargs else None
+    return (
+        fields["content"],
+        fields["name"],
+        fields.get("role"),
+        fields.get("tool_calls"),
+        fields.get("invalid_tool_calls"),
+        extra or None,
+    )
+
+
+def _content_key(kind: type[BaseMessage], parts: Parts, limit: int | None) -> int | None:
+    """A hash of plain data and its structure; `None` where it holds anything else, or more parts than `limit`.
+
+    Strings remember their hash, so a picture of a megabyte costs no more than a word. Numbers go in as they are
+    written, since `1 == 1.0 == True`.
+    """
+    flat: list[Any] = [kind]
+    waiting: list[Any] = [*parts]
+    for one in waiting:  # grows on the way
+        of = type(one)
+        if of is str or one is None:
+            flat.append(one)
+        elif of is dict:
+            if any(type(key) is not str for key in one):
+                return None
+            flat += (dict, len(one), *one)
+            waiting.extend(one.values())
+        elif of is list:
+            flat += (list, len(one))
+            waiting.extend(one)
+        elif of in _NUMBERS or of is bytes:
+            flat += (of, repr(one) if of in _NUMBERS else one)
+        else:
+            return None
+        if limit is not None and len(waiting) > limit:
+            return None
+    return hash(tuple(flat))
 
 
 # --- what users pass ------------------------------------------------------------------------------------------------
@@ -190,7 +342,7 @@ def _new_estimating_counter(media: MediaPrices, entries: int, characters: int) -
 
 @functools.cache
 def default_counter() -> TiktokenCounter:
-    """The counter that is used where none was given: o200k_base, one for the process, so that its cache is shared."""
+    """The counter that is used where none was given: o200k_base, one for the process; it holds counts and no texts."""
     return TiktokenCounter("o200k_base")
 
 

@@ -10,23 +10,17 @@ import json
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-import tiktoken
+import toktok
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-@lru_cache
-def _encoding() -> tiktoken.Encoding:
-    return tiktoken.get_encoding("o200k_base")
-
-
 def _tokens_of(text: str) -> int:
-    return len(_encoding().encode(text, disallowed_special=()))
+    return toktok.batch_count([text], "o200k_base", threads=1)[0]
 
 
 def request_tokens(body: dict[str, Any]) -> int:

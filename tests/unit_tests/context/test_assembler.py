@@ -26,7 +26,7 @@ from support.histories import histories
 from support.shelves import Shelf, episode
 
 ADA = MemoryScope("ada")
-COUNTER = EstimatingCounter()
+COUNTER = EstimatingCounter(margin=1)
 ADAS = {"configurable": {"user_id": "ada", "session_id": "s1"}}
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import copy
 import datetime as dt
 import decimal
+import gc
 import json
+import math
 import pickle
+import sys
 import threading
 import uuid
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
@@ -25,20 +29,17 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.tools import tool
 from pydantic import BaseModel, Field
 
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens, default_counter
 from langchain_tiered_memory.types import TokenCounter
 
-pytestmark = pytest.mark.needs_vocabulary
-
 
 @pytest.fixture(scope="module")
-def encoding():
-    import tiktoken  # noqa: PLC0415 - only where the vocabulary is there
-
-    return tiktoken.get_encoding("o200k_base")
+def tokens_of():
+    return TiktokenCounter("o200k_base").count_text
 
 
 @pytest.fixture
@@ -72,17 +73,17 @@ def test_counts_the_example_of_the_cookbook(counter):
     assert counter(messages) == 124
 
 
-def test_a_request_is_three_tokens_and_a_message_three_and_its_role(counter, encoding):
+def test_a_request_is_three_tokens_and_a_message_three_and_its_role(counter, tokens_of):
     text = "How far is the moon?"
     assert counter.request_overhead == 3
-    assert counter.count_message(HumanMessage(text)) == 3 + 1 + len(encoding.encode(text))
+    assert counter.count_message(HumanMessage(text)) == 3 + 1 + tokens_of(text)
     assert counter([HumanMessage(text)]) == 3 + counter.count_message(HumanMessage(text))
     assert counter([]) == 3
 
 
-def test_a_name_costs_itself_and_one_more(counter, encoding):
+def test_a_name_costs_itself_and_one_more(counter, tokens_of):
     plain, named = HumanMessage("hello"), HumanMessage("hello", name="ada_lovelace")
-    assert counter.count_message(named) - counter.count_message(plain) == 1 + len(encoding.encode("ada_lovelace"))
+    assert counter.count_message(named) - counter.count_message(plain) == 1 + tokens_of("ada_lovelace")
 
 
 def test_the_oldest_chat_model_has_its_own_frame():
@@ -119,7 +120,8 @@ messages_strategy = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.needs_vocabulary
+@settings(max_examples=100, deadline=None)
 @given(st.lists(messages_strategy, max_size=6))
 def test_agrees_with_langchain_openai(messages):
     openai = pytest.importorskip("langchain_openai")
@@ -127,9 +129,9 @@ def test_agrees_with_langchain_openai(messages):
     assert TiktokenCounter("gpt-4o")(messages) == model.get_num_tokens_from_messages(messages)
 
 
-def test_a_call_is_its_name_and_its_arguments(counter, encoding):
+def test_a_call_is_its_name_and_its_arguments(counter, tokens_of):
     spoken = AIMessage("", tool_calls=[CALL])
-    expected = len(encoding.encode("get_weather")) + len(encoding.encode(json.dumps(CALL["args"], ensure_ascii=False)))
+    expected = tokens_of("get_weather") + tokens_of(json.dumps(CALL["args"], ensure_ascii=False))
     assert counter.count_message(spoken) == 4 + expected
 
 
@@ -480,10 +482,10 @@ def test_a_message_that_was_changed_in_place_is_counted_anew(counter, padding):
         assert counter.count_message(message) == fresh(message)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_no_order_of_counting_gives_a_stale_count(data):
-    counter = TiktokenCounter("gpt-4o", max_entries=8, max_characters=400)
+    counter = TiktokenCounter("gpt-4o", max_entries=8)
     pool = [data.draw(messages_strategy) for _ in range(4)]
     for _ in range(12):
         message = data.draw(st.sampled_from(pool))
@@ -495,15 +497,24 @@ def test_no_order_of_counting_gives_a_stale_count(data):
 
 
 def test_the_cache_stays_within_its_bounds():
-    counter = TiktokenCounter("gpt-4o", max_entries=100, max_characters=5_000)
+    counter = TiktokenCounter("gpt-4o", max_entries=100)
     for number in range(2_000):
-        counter.count_message(HumanMessage(f"message {number} " + "x" * (number % 90)))
-        info = counter.cache_info()
-        assert info.entries <= 100
-        assert info.characters <= 5_000
-    huge = HumanMessage("y" * 10_000)
-    counter.count_message(huge)
-    assert counter.cache_info().characters <= 5_000
+        counter.count_message(HumanMessage(f"message {number}"))
+        assert counter.cache_info().entries <= 100
+
+
+@pytest.mark.parametrize("make", [default_counter, EstimatingCounter])
+def test_no_counter_keeps_a_dropped_conversation_alive(make):
+    counter = make()
+    text = "a dropped conversation " * 50
+    dropped = [HumanMessage(text), AIMessage([{"type": "text", "text": text}], tool_calls=[copy.deepcopy(CALL)])]
+    counter(dropped)
+    watched = [weakref.ref(message) for message in dropped]
+    held = sys.getrefcount(text)
+    del dropped
+    gc.collect()
+    assert [ref() for ref in watched] == [None, None]
+    assert sys.getrefcount(text) == held - 2
 
 
 def test_a_freed_message_does_not_lend_its_count_to_the_next_at_its_address():
@@ -528,7 +539,15 @@ def test_threads_share_a_counter(counter):
     assert counter.cache_info().encoded == 300
 
 
-@pytest.mark.parametrize("make", [lambda: TiktokenCounter("ft:gpt-4o-mini:acme::1", max_entries=10), EstimatingCounter])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: TiktokenCounter("ft:gpt-4o-mini:acme::1", max_entries=10),
+        EstimatingCounter,
+        lambda: EstimatingCounter("anthropic", max_entries=10),
+        lambda: EstimatingCounter(margin=2.5),
+    ],
+)
 def test_a_counter_can_be_copied_and_pickled(make):
     counter = make()
     message = HumanMessage("hello there")
@@ -542,7 +561,6 @@ def test_a_counter_can_be_copied_and_pickled(make):
 def test_counters_are_token_counters():
     assert isinstance(TiktokenCounter(), TokenCounter)
     assert isinstance(EstimatingCounter(), TokenCounter)
-    assert isinstance(EstimatingCounter().calibrate(), TokenCounter)
     assert default_counter() is default_counter()
 
 
@@ -555,66 +573,34 @@ def test_counting_again_costs_next_to_nothing(counter):
     assert counter.cache_info().encoded == 792
 
 
-# --- calibration ----------------------------------------------------------------------------------------------------
+# --- other vendors --------------------------------------------------------------------------------------------------
 
 
-def answered(text, tokens, provider="openai"):
-    usage = {"input_tokens": tokens, "output_tokens": 5, "total_tokens": tokens + 5}
-    return AIMessage(text, usage_metadata=usage, response_metadata={"model_provider": provider})
+def test_other_vendors_are_counted_exactly_and_with_a_margin(tokens_of):
+    text = "The moon is 384,400 km away. 月球离地球很远。" * 20
+    exact = tokens_of(text)
+    assert EstimatingCounter(margin=1).count_text(text) == exact
+    assert EstimatingCounter().count_text(text) == math.ceil(exact * 1.3)
+    assert EstimatingCounter("somebody else's").count_text(text) == math.ceil(exact * 1.3)
+    assert EstimatingCounter("anthropic").count_text(text) == math.ceil(exact * 1.7)
+    assert EstimatingCounter("Anthropic", margin=1.3).count_text(text) == math.ceil(exact * 1.3)
 
 
-def test_one_observation_teaches_the_overhead_only(counter):
-    # langchain-ai/langchain#35002: a hidden prompt of 10,000 tokens made a ratio of 200 out of this.
-    history = [HumanMessage("word " * 40), answered("hi", 10_000)]
-    calibrated = counter.calibrate(history)
-    assert calibrated.scale == 1
-    assert calibrated(history[:1]) == 10_000
-    more = [*history, HumanMessage("word " * 1_000)]
-    assert calibrated(more) == pytest.approx(10_000 + 1_000, abs=20)
-    assert counter(history[:1]) < 60
+def test_the_chat_format_is_that_of_the_exact_counter():
+    counter = EstimatingCounter()
+    assert counter.request_overhead == 3
+    assert counter.count_message(HumanMessage("")) == 4
 
 
-def test_overhead_and_scale_are_told_apart(counter):
-    history, sent = [], []
-    for turn in range(12):
-        history.append(HumanMessage("some words " * (turn * 30 + 20)))
-        sent.append(counter(history))
-        history.append(answered("ok", round(2_500 + 1.2 * sent[-1])))
-    calibrated = counter.calibrate(history)
-    assert calibrated.scale == pytest.approx(1.2, abs=0.02)
-    assert calibrated(history) == pytest.approx(2_500 + 1.2 * counter(history), rel=0.02)
+@pytest.mark.parametrize("margin", [0, -1, math.inf, math.nan])
+def test_a_margin_that_is_none_is_refused(margin):
+    with pytest.raises(ValueError, match="margin="):
+        EstimatingCounter(margin=margin)
 
 
-def test_wild_reports_do_not_move_the_calibration(counter):
-    observations = [(size, round(900 + 1.1 * size)) for size in range(1_000, 20_000, 1_000)]
-    wild = [(5_000, 400_000), (12_000, 7), (900, 90_000)]
-    calibrated = counter.calibrate(observations=[*observations, *wild])
-    assert calibrated.scale == pytest.approx(1.1, abs=0.05)
-    assert calibrated.overhead == pytest.approx(900, abs=400)
-
-
-@pytest.mark.parametrize("reported", [[(100, 100_000), (1_000, 10_000_000)], [(10_000, 100), (20_000, 101)]])
-def test_the_scale_is_bounded(counter, reported):
-    calibrated = counter.calibrate(observations=reported)
-    assert 0.5 <= calibrated.scale <= 2
-    assert calibrated.overhead >= 0
-
-
-def test_requests_of_one_size_say_nothing_about_the_scale(counter):
-    assert counter.calibrate(observations=[(1_000, 1_500), (1_001, 1_900), (1_002, 1_400)]).scale == 1
-
-
-def test_only_the_provider_that_answered_last_counts(counter):
-    history = [HumanMessage("a"), answered("b", 50_000, "anthropic"), HumanMessage("c"), answered("d", 30)]
-    assert counter.calibrate(history).overhead < 30
-
-
-def test_tools_that_went_along_are_not_taken_for_overhead(counter):
-    history = [HumanMessage("hello")]
-    reported = count_tokens(history, counter, tools=[WEATHER])
-    assert counter.calibrate([*history, answered("hi", reported)], tools=[WEATHER]).overhead == 0
-
-
-def test_without_reports_nothing_changes(counter):
-    history = [HumanMessage("hello"), AIMessage("hi")]
-    assert counter.calibrate(history)(history) == counter(history)
+def test_chinese_triggers_where_four_characters_per_token_would_not():
+    # langchain-ai/langchain#39757: 980 Chinese characters counted as 249 tokens, so that no trigger ever fired.
+    message = HumanMessage("邻居们把各自的菜拿出来，一起煮了一大锅汤，反而比平时更热闹。" * 30)
+    truth = TiktokenCounter("o200k_base").count_message(message)
+    assert count_tokens_approximately([message]) < truth / 2
+    assert truth <= EstimatingCounter().count_message(message) <= 1.31 * truth

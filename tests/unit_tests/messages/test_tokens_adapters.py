@@ -101,6 +101,21 @@ def test_a_function_of_a_list_stays_one(function, expected):
     assert counter(MESSAGES) == expected
 
 
+def returning_minus_five(message: BaseMessage) -> int:
+    return -5 * isinstance(message, BaseMessage)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [returning_minus_five, lambda _: -5, lambda _: 2.5, lambda _: "7", lambda _: None, lambda _: True],
+    ids=["message, -5", "list, -5", "a float", "a str", "None", "a bool"],
+)
+def test_what_is_no_count_is_an_error_that_says_what_came(function):
+    counter = as_counter(function)
+    with pytest.raises(ValueError, match=r"token_counter .* returned .*: a count is an int from 0 up"):
+        counter(MESSAGES[:1])
+
+
 def test_len_counts_messages():
     counter = as_counter(len)
     assert isinstance(counter, TokenCounter)
@@ -178,7 +193,6 @@ def test_an_openai_model_counts_and_its_ignored_tools_are_estimated():
     assert counter.count(MESSAGES) == expected + counter.count_tools([TOOL])
 
 
-@pytest.mark.needs_vocabulary
 def test_the_default_counts_a_request_with_its_tools():
     assert count_tokens(MESSAGES) == default_counter()(MESSAGES)
     assert count_tokens(MESSAGES, tools=[TOOL]) == default_counter()(MESSAGES) + default_counter().count_tools([TOOL])

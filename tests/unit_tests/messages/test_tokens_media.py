@@ -9,11 +9,11 @@ import zlib
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from langchain_tiered_memory.messages._media import image_size
+from langchain_tiered_memory.messages.media import image_size
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, MediaPrices, TiktokenCounter
 
 # Most pictures need no vocabulary: the estimator has the same prices.
-COUNTER = EstimatingCounter()
+COUNTER = TiktokenCounter()
 EMPTY = COUNTER.count_message(HumanMessage([]))
 NOISE = "A" * 400_000
 

@@ -427,7 +427,7 @@ def test_too_much_is_an_error_with_the_arithmetic_and_never_cut(memory):
     said = str(caught.value)
     assert (caught.value.needed, caught.value.limit, caught.value.over) == (needed, needed - 1, 1)
     assert f"take {needed} tokens ({text} for their text + {needed - text} for 2 tool schemas), 1 more than" in said
-    assert said.endswith("the largest: tool 'add' 39, tool 'get_weather' 35, workflow 'refund' 11")
+    assert said.endswith("the largest: tool 'add' 46, tool 'get_weather' 39, workflow 'refund' 15")
     assert memory.tokens(counter) == needed
     with pytest.raises(BudgetExceededError):
         ProceduralMemory(system="x " * 1_000, max_tokens=100, token_counter=counter)

@@ -7,10 +7,12 @@ counted as langchain-openai sends it.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import (
@@ -21,11 +23,11 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from pydantic import BaseModel
 
-from langchain_tiered_memory.messages._cache import plain_data
-from langchain_tiered_memory.messages._media import MediaPrices, media_kind, media_tokens
+from langchain_tiered_memory.messages.media import MediaPrices, media_kind, media_tokens
 
-__all__ = ["COUNTED_KWARGS", "NO_PARTS", "Formula", "Parts", "role_of"]
+__all__ = ["COUNTED_KWARGS", "ChatFormat", "Parts", "plain_data", "role_of"]
 
 JSON: TypeAlias = Any
 
@@ -50,11 +52,16 @@ COUNTED_KWARGS: Final = frozenset(("tool_calls", "function_call", "name", "__ope
 _TOOL_CALL_ID: Final = 3  # as langchain-openai counts it: OpenAI does not publish what a result's id costs
 _BLOB: Final = re.compile(r"(?:data:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*;base64,)[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=_-]{512,}")
 
+_DEEPEST: Final = 64  # levels; providers refuse JSON far flatter than this
+_MOST_CONTAINERS: Final = 20_000  # a structure that shares its parts can unfold without end
+_EXACT: Final = frozenset((str, int, float, bool, bytes, type(None)))
+_PRINTABLE: Final = frozenset(("builtins", "datetime", "decimal", "fractions", "pathlib", "uuid"))
+
 Parts: TypeAlias = tuple[JSON, ...]
-NO_PARTS: Final[Parts] = (None,) * 6
+"""What of a message is charged: content, name, spoken role, calls, calls that did not parse, and extras."""
 
 
-class Formula(ABC):
+class ChatFormat(ABC):
     """Charges the parts of a message, given what a text costs."""
 
     _per_message = 3
@@ -211,12 +218,65 @@ def _is_listed(block: Mapping[str, JSON], called: Sequence[JSON]) -> bool:
 
 
 def _json(value: JSON) -> str:
-    """The JSON that would be sent; keys and values that JSON does not know are written as text."""
-    try:
-        return json.dumps(value, ensure_ascii=False, default=_written)
-    except (TypeError, RecursionError):  # a key that is no string, or too many levels
-        return json.dumps(plain_data(value), ensure_ascii=False, default=_written)
+    """The JSON that would be sent; bytes are written as text."""
+    return json.dumps(value, ensure_ascii=False, default=lambda raw: bytes(raw).decode("latin-1"))
 
 
-def _written(value: JSON) -> str:
-    return bytes(value).decode("latin-1")
+# --- what blocks may hold -------------------------------------------------------------------------------------------
+
+
+def plain_data(value: Any) -> Any:  # noqa: ANN401 - anything a block may hold
+    """A copy of `value` made of dicts, lists, strings, numbers, bytes and None only.
+
+    Content blocks may hold anything: models, dates, sets, cycles, structures thousands of levels deep. What is counted
+    is this copy, so that nothing foreign can raise. Beyond what an honest message holds, it says "...".
+    """
+    return _Copier().copy(value, 0)
+
+
+class _Copier:
+    def __init__(self) -> None:
+        self._left = _MOST_CONTAINERS
+        self._path: set[int] = set()
+
+    def copy(self, value: Any, depth: int) -> Any:  # noqa: ANN401 - anything
+        if type(value) in _EXACT:
+            return value
+        self._left -= 1
+        if depth >= _DEEPEST or self._left < 0 or id(value) in self._path:
+            return "..."
+        self._path.add(id(value))
+        copied: Any
+        if isinstance(value, dict):
+            copied = {self._key(key): self.copy(item, depth + 1) for key, item in value.items()}
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            copied = [self.copy(item, depth + 1) for item in value]
+        else:
+            copied = self.copy(_opened(value), depth + 1)
+        self._path.discard(id(value))
+        return copied
+
+    def _key(self, key: Any) -> str:  # noqa: ANN401 - a dict's key
+        return key if type(key) is str else "key" if isinstance(key, (tuple, frozenset)) else str(_opened(key))
+
+
+def _opened(value: Any) -> Any:  # noqa: ANN401 - anything
+    """What stands for one foreign value: simpler data, or text."""
+    opened: Any
+    if isinstance(value, Enum):
+        opened = value.value
+    elif isinstance(value, str):  # a subclass, as those of numbers below
+        opened = str.__str__(value)
+    elif isinstance(value, (int, float)):
+        opened = int(value) if isinstance(value, int) else float(value)
+    elif isinstance(value, (bytearray, memoryview)):
+        opened = bytes(value)
+    elif isinstance(value, (Mapping, BaseModel)):
+        opened = dict(value)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        opened = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+    elif type(value).__module__ in _PRINTABLE:
+        opened = str(value)
+    else:  # a foreign __str__ or __repr__ may raise anything; the attributes say as much and run nobody's code
+        opened = {"type": type(value).__qualname__, **getattr(value, "__dict__", {})}
+    return opened

@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
@@ -15,8 +15,6 @@ from langchain_core.messages.utils import count_tokens_approximately
 from langchain_tiered_memory.types import TokenCounter
 
 __all__ = ["ListCounter", "MessageFunctionCounter", "adapt"]
-
-ListFunction: TypeAlias = Callable[..., int]
 
 # Implementations of get_num_tokens_from_messages that take `tools`, warn, and do not count them.
 _IGNORE_TOOLS: Final = frozenset(("langchain_core.language_models.base", "langchain_openai.chat_models.base"))
@@ -46,7 +44,7 @@ class ListCounter:
         takes_tools: Whether `function` counts tools itself.
     """
 
-    function: ListFunction
+    function: Callable[..., int]
     texts: TextCounter
     tools: tuple[Any, ...] = ()
     takes_tools: bool = False
@@ -61,11 +59,15 @@ class ListCounter:
         return self.count(list(messages))
 
     def count(self, messages: list[BaseMessage], *, tools: Sequence[Any] | None = None) -> int:
-        """Tokens of a request with these messages and `tools`, or the bound ones if none are given."""
+        """Tokens of a request with these messages and `tools`, or the bound ones if none are given.
+
+        Raises:
+            ValueError: If the function returned anything but an int from 0 up.
+        """
         sent = list(self.tools if tools is None else tools)
         if sent and self.takes_tools:
-            return int(self.function(messages, tools=sent))
-        return int(self.function(messages)) + self.texts.count_tools(sent)
+            return _checked(self.function(messages, tools=sent), self.function)
+        return _checked(self.function(messages), self.function) + self.texts.count_tools(sent)
 
     def count_text(self, text: str) -> int:
         """Estimated tokens of a bare text."""
@@ -100,8 +102,12 @@ class MessageFunctionCounter:
         return sum(map(self.count_message, messages))
 
     def count_message(self, message: BaseMessage) -> int:
-        """What the function says of one message."""
-        return int(self.function(message))
+        """What the function says of one message.
+
+        Raises:
+            ValueError: If it said anything but an int from 0 up.
+        """
+        return _checked(self.function(message), self.function)
 
     def count_text(self, text: str) -> int:
         """Estimated tokens of a bare text."""
@@ -112,8 +118,15 @@ class MessageFunctionCounter:
         return self.texts.count_tools(tools)
 
 
-def _one(_message: BaseMessage) -> int:
-    return 1
+def _checked(result: Any, function: Callable[..., Any]) -> int:  # noqa: ANN401 - whatever a user's function returned
+    if type(result) is int and result >= 0:
+        return result
+    # numpy's integers are integers too.
+    if isinstance(result, bool) or not hasattr(type(result), "__index__") or result.__index__() < 0:
+        name = getattr(function, "__qualname__", repr(function))
+        msg = f"token_counter {name} returned {result!r}: a count is an int from 0 up; return len(...) of the tokens"
+        raise ValueError(msg)
+    return int(result)
 
 
 def _approximately(message: BaseMessage) -> int:
@@ -133,7 +146,7 @@ class _NoTexts:
 
 
 def adapt(obj: Any, texts: TextCounter) -> TokenCounter | ListCounter:  # noqa: ANN401 - whatever a user passes
-    """See `tokens.as_counter`."""
+    """See `tokens.as_counter`; `texts` counts the texts and tools that a function cannot count."""
     if isinstance(obj, str):
         if obj == "approximate":
             return MessageFunctionCounter(_approximately, texts)
@@ -144,7 +157,7 @@ def adapt(obj: Any, texts: TextCounter) -> TokenCounter | ListCounter:  # noqa: 
     if hasattr(obj, "get_num_tokens_from_messages"):
         return _of_model(obj, texts)
     if obj is len:
-        return MessageFunctionCounter(_one, _NoTexts())
+        return MessageFunctionCounter(lambda _message: 1, _NoTexts())
     if obj is count_tokens_approximately:
         return MessageFunctionCounter(_approximately, texts)
     if callable(obj):
@@ -170,11 +183,15 @@ def _of_model(model: Any, texts: TextCounter) -> ListCounter:  # noqa: ANN401 - 
 def _counts_tools(method: Callable[..., Any]) -> bool:
     if getattr(method, "__module__", None) in _IGNORE_TOOLS:
         return False
-    try:
-        parameters = inspect.signature(method).parameters.values()
-    except (TypeError, ValueError):  # no signature to be had, as of some builtins
-        return False
+    parameters = _parameters(method)
     return any(one.name == "tools" or one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # no signature to be had, as of some builtins
+        return []
 
 
 def _takes_message(function: Callable[..., Any]) -> bool:
@@ -183,10 +200,7 @@ def _takes_message(function: Callable[..., Any]) -> bool:
     langchain-core compares the raw annotation, which is a string under `from __future__ import annotations`, and then
     hands the whole list to the function (langchain-ai/langchain#35629).
     """
-    try:
-        first = next(iter(inspect.signature(function).parameters.values()), None)
-    except (TypeError, ValueError):  # no signature to be had, as of some builtins
-        return False
+    first = next(iter(_parameters(function)), None)
     if first is None:
         return False
     annotation = first.annotation
