@@ -197,7 +197,7 @@ class Assembly:
             reason = "it is in the summary" if layout.summaries else "the oldest go first, and there is no summary yet"
             yield Evicted("window", f"what was said before message {shown.first}", reason)
         for document in layout.episodes.left_out:
-            yield Evicted("episodes", str(document.id), "no room for what matches less")
+            yield Evicted("episodes", str(document.id), "no room for what matches less", document.page_content)
         for fact in layout.facts.left_out:
             yield Evicted("facts", f"{fact.entity}.{fact.attribute}", "no room for older facts")
 
@@ -217,4 +217,5 @@ def _recalled_of(document: Document, meter: Meter) -> Recalled:
     score = float(document.metadata.get("score", 0.0))
     said = document.metadata.get("created_at")
     created_at = datetime.fromisoformat(said) if isinstance(said, str) else said
-    return Recalled(str(document.id), score, created_at, meter.text(document.page_content))
+    text = document.page_content
+    return Recalled(str(document.id), score, created_at, meter.text(text), text)

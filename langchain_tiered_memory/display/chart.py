@@ -8,32 +8,62 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from langchain_tiered_memory._bubble import headline
-from langchain_tiered_memory.display._figures import percent, ranges
+from langchain_tiered_memory._texts import percent, ranges
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
 
-__all__ = ["history_chart", "nice_ticks", "sent_chart"]
+__all__ = ["STYLE", "history_chart", "nice_ticks", "sent_chart"]
+
+STYLE: Final = """
+:root { --full: #7d8790; --sent: #1f66c9; --shared: #12806a; --budget: #c2352b; --compaction: #7c3aed; }
+@media (prefers-color-scheme: dark) { :root { --full: #98a2ab; --sent: #6aa5f8; --shared: #4cc3a5; --budget: #ff8076;
+  --compaction: #a78bfa; } }
+.grid { stroke: var(--rule); } .line { fill: none; stroke-width: 2; stroke-linejoin: round; }
+.full { stroke: var(--full); } .sent { stroke: var(--sent); } .shared { stroke: var(--shared); }
+.budget { stroke: var(--budget); stroke-dasharray: 6 5; stroke-width: 1.5; }
+.compaction { stroke: var(--compaction); stroke-width: 1; opacity: .7; }
+.area { stroke: none; opacity: .16; } .area.full { fill: var(--full); } .area.sent { fill: var(--sent); }
+.area.shared { fill: var(--shared); opacity: .28; } .label { font-size: 13px; font-weight: 600; stroke: none; }
+.label.full { fill: var(--full); } .label.sent { fill: var(--sent); } .label.shared { fill: var(--shared); }
+.label.budget { fill: var(--budget); } .hover { fill: transparent; } .hover:hover { fill: var(--ink); opacity: .1; }
+"""
+"""The page's CSS of the charts."""
 
 _WIDTH: Final = 960
 _HEIGHT: Final = 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 120, 16, 40
+_END: Final = _WIDTH - _RIGHT
+_GROUND: Final = _HEIGHT - _BOTTOM
 _TICKS: Final = 5
 _LABEL_GAP: Final = 15
 """Least distance of two labels at the right edge, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
-    """Where a call and a number of tokens lie in the picture."""
+class _Series:
+    """A line of the chart: its label, its CSS class, its value at each call, and whether its area is filled."""
 
-    count: int
-    top: float
+    label: str
+    name: str
+    value: Callable[[ReplayCall], int]
+    filled: bool = True
 
-    def x(self, index: float) -> float:
-        return _LEFT + (index + 0.5) / self.count * (_WIDTH - _LEFT - _RIGHT)
 
-    def y(self, tokens: float) -> float:
-        return _TOP + (1 - tokens / self.top) * (_HEIGHT - _TOP - _BOTTOM)
+def history_chart(report: ReplayReport) -> str:
+    """Draw tokens of the full history against tokens sent, call by call, with the budget."""
+    series = [
+        _Series("full history", "full", lambda call: call.full_tokens),
+        _Series("sent", "sent", lambda call: call.sent_tokens, filled=False),
+    ]
+    return _chart("Tokens of the full history and tokens sent, by call", report, series)
+
+
+def sent_chart(report: ReplayReport) -> str:
+    """Draw what was sent, call by call, and how much of it stood alike in the call before."""
+    series = [
+        _Series("sent", "sent", lambda call: call.sent_tokens),
+        _Series("shared", "shared", lambda call: call.shared_tokens),
+    ]
+    return _chart("Tokens sent, and shared with the call before, by call", report, series)
 
 
 def nice_ticks(most: float) -> list[int]:
@@ -46,130 +76,57 @@ def nice_ticks(most: float) -> list[int]:
     return list(range(0, math.ceil(most / step) * step + 1, step))
 
 
-def history_chart(report: ReplayReport) -> str:
-    """Draw tokens of the full history against tokens sent, call by call, with the budget."""
-    most = max(report.peak_full, report.peak_sent, report.max_tokens)
-    frame = _Frame(len(report.calls), nice_ticks(most)[-1])
-    labels = [
-        ("full history", report.calls[-1].full_tokens, "full"),
-        ("sent", report.calls[-1].sent_tokens, "sent"),
-        ("budget", report.max_tokens, "budget"),
-    ]
-    body = [
-        _area(frame, report.calls, lambda call: call.full_tokens, "full"),
-        _line(frame, report.calls, lambda call: call.full_tokens, "full"),
-        _budget(frame, report.max_tokens),
-        _line(frame, report.calls, lambda call: call.sent_tokens, "sent"),
-    ]
-    return _svg("Tokens of the full history and tokens sent, by call", frame, most, body, labels, report.calls)
+def _chart(title: str, report: ReplayReport, series: Sequence[_Series]) -> str:
+    calls = report.calls
+    ticks = nice_ticks(max(report.max_tokens, *(one.value(call) for one in series for call in calls)))
+    step = (_END - _LEFT) / len(calls)
+    xs = [_LEFT + (index + 0.5) * step for index in range(len(calls))]
 
+    def y(tokens: float) -> float:
+        return _TOP + (1 - tokens / ticks[-1]) * (_GROUND - _TOP)
 
-def sent_chart(report: ReplayReport) -> str:
-    """Draw what was sent, call by call, and how much of it stood alike in the call before."""
-    most = max(report.peak_sent, report.max_tokens)
-    frame = _Frame(len(report.calls), nice_ticks(most)[-1])
-    last = report.calls[-1]
-    labels = [
-        ("sent", last.sent_tokens, "sent"),
-        ("shared", last.shared_tokens, "shared"),
-        ("budget", report.max_tokens, "budget"),
-    ]
-    body = [
-        _area(frame, report.calls, lambda call: call.sent_tokens, "sent"),
-        _area(frame, report.calls, lambda call: call.shared_tokens, "shared"),
-        _line(frame, report.calls, lambda call: call.sent_tokens, "sent"),
-        _line(frame, report.calls, lambda call: call.shared_tokens, "shared"),
-        _budget(frame, report.max_tokens),
-    ]
-    return _svg("Tokens sent, and shared with the call before, by call", frame, most, body, labels, report.calls)
-
-
-def _svg(
-    title: str,
-    frame: _Frame,
-    most: float,
-    body: list[str],
-    labels: list[tuple[str, int, str]],
-    calls: Sequence[ReplayCall],
-) -> str:
-    parts = [
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
-        *_axes(frame, most),
-        *body,
-        *_compactions(frame, calls),
-        *_labels(frame, labels),
-        *_hovers(frame, calls),
-        "</svg>",
-    ]
-    return "\n".join(parts)
-
-
-def _axes(frame: _Frame, most: float) -> list[str]:
-    right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
-    parts = []
-    for tick in nice_ticks(most):
-        y = frame.y(tick)
-        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="axis" x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{tick:,}</text>')
-    for number in [tick for tick in nice_ticks(frame.count) if 1 <= tick <= frame.count]:
-        x = frame.x(number - 1)
-        parts.append(f'<text class="axis" x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{number:,}</text>')
-    middle = (_LEFT + right) / 2
+    parts = [f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(title)}">']
+    for tick in ticks:
+        parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_END}" y1="{y(tick):.1f}" y2="{y(tick):.1f}"/>')
+        parts.append(f'<text class="axis" x="{_LEFT - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:,}</text>')
+    for number in [tick for tick in nice_ticks(len(calls)) if 1 <= tick <= len(calls)]:
+        x = xs[number - 1]
+        parts.append(f'<text class="axis" x="{x:.1f}" y="{_GROUND + 18}" text-anchor="middle">{number:,}</text>')
+    middle = (_LEFT + _END) / 2
     parts.append(f'<text class="axis" x="{middle:.0f}" y="{_HEIGHT - 4}" text-anchor="middle">model call</text>')
-    return parts
+    for one in series:
+        points = " ".join(f"{x:.1f},{y(one.value(call)):.1f}" for x, call in zip(xs, calls, strict=True))
+        if one.filled:
+            closed = f"{xs[0]:.1f},{y(0):.1f} {points} {xs[-1]:.1f},{y(0):.1f}"
+            parts.append(f'<polygon class="area {one.name}" points="{closed}"/>')
+        parts.append(f'<polyline class="line {one.name}" points="{points}"/>')
+    limit = y(report.max_tokens)
+    parts.append(f'<line class="line budget" x1="{_LEFT}" x2="{_END}" y1="{limit:.1f}" y2="{limit:.1f}"/>')
+    for x, call in zip(xs, calls, strict=True):
+        if call.compactions:
+            parts.append(
+                f'<line class="line compaction" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_GROUND}"/>',
+            )
+    labels = [(y(one.value(calls[-1])), one.label, one.name) for one in series]
+    parts += _labels([*labels, (limit, "budget", "budget")])
+    for x, call in zip(xs, calls, strict=True):
+        parts.append(
+            f'<rect class="hover" x="{x - step / 2:.2f}" y="{_TOP}" width="{step:.2f}" height="{_GROUND - _TOP}">'
+            f"<title>{escape(_tip(call))}</title></rect>"
+        )
+    return "\n".join([*parts, "</svg>"])
 
 
-def _points(frame: _Frame, calls: Sequence[ReplayCall], value: Callable[[ReplayCall], int]) -> str:
-    return " ".join(f"{frame.x(index):.1f},{frame.y(value(call)):.1f}" for index, call in enumerate(calls))
-
-
-def _line(frame: _Frame, calls: Sequence[ReplayCall], value: Callable[[ReplayCall], int], name: str) -> str:
-    return f'<polyline class="line {name}" points="{_points(frame, calls, value)}"/>'
-
-
-def _area(frame: _Frame, calls: Sequence[ReplayCall], value: Callable[[ReplayCall], int], name: str) -> str:
-    ground = frame.y(0)
-    first, last = frame.x(0), frame.x(len(calls) - 1)
-    points = f"{first:.1f},{ground:.1f} {_points(frame, calls, value)} {last:.1f},{ground:.1f}"
-    return f'<polygon class="area {name}" points="{points}"/>'
-
-
-def _budget(frame: _Frame, tokens: int) -> str:
-    y = frame.y(tokens)
-    return f'<line class="line budget" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-
-
-def _labels(frame: _Frame, labels: list[tuple[str, int, str]]) -> list[str]:
+def _labels(labels: list[tuple[float, str, str]]) -> list[str]:
     """Name each line at its right end, moved apart where two would lie on one another."""
-    parts, lowest = [], -math.inf
-    placed = []
-    for text, tokens, name in sorted(labels, key=lambda label: frame.y(label[1])):
-        lowest = max(frame.y(tokens), lowest + _LABEL_GAP)
-        placed.append((text, lowest, name))
-    overflow = max(0.0, lowest - (_HEIGHT - _BOTTOM))
-    for text, y, name in placed:
-        x = _WIDTH - _RIGHT + 8
-        parts.append(f'<text class="label {name}" x="{x}" y="{y - overflow + 4:.1f}">{escape(text)}</text>')
-    return parts
-
-
-def _compactions(frame: _Frame, calls: Sequence[ReplayCall]) -> list[str]:
-    """Mark the calls before which a memory compacted the context."""
+    lowest, placed = -math.inf, []
+    for wanted, text, name in sorted(labels):
+        lowest = max(wanted, lowest + _LABEL_GAP)
+        placed.append((lowest, text, name))
+    overflow = max(0.0, lowest - _GROUND)
     return [
-        f'<line class="line compaction" x1="{frame.x(index):.1f}" x2="{frame.x(index):.1f}" y1="{_TOP}" '
-        f'y2="{_HEIGHT - _BOTTOM}"/>'
-        for index, call in enumerate(calls)
-        if call.compactions
-    ]
-
-
-def _hovers(frame: _Frame, calls: Sequence[ReplayCall]) -> list[str]:
-    width = (_WIDTH - _LEFT - _RIGHT) / frame.count
-    height = _HEIGHT - _TOP - _BOTTOM
-    return [
-        f'<rect class="hover" x="{frame.x(index) - width / 2:.2f}" y="{_TOP}" width="{width:.2f}" height="{height}">'
-        f"<title>{escape(_tip(call))}</title></rect>"
-        for index, call in enumerate(calls)
+        f'<text class="label {name}" x="{_END + 8}" y="{y - overflow + 4:.1f}">{escape(text)}</text>'
+        for y, text, name in placed
     ]
 
 
@@ -180,8 +137,8 @@ def _tip(call: ReplayCall) -> str:
         f"full history: {call.full_tokens:,} tokens, {call.full_messages:,} messages",
         f"sent: {call.sent_tokens:,} tokens, {call.sent_messages:,} messages",
         f"shared with the call before: {call.shared_tokens:,} tokens ({shared})",
+        *(f"🧠 {one.headline}" for one in call.compactions),
     ]
-    lines += map(headline, call.compactions)
     if call.left:
         lines.append(f"left the window: messages {ranges(call.left)}")
     return "\n".join(lines)

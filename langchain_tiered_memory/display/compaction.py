@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Final
 
-from langchain_tiered_memory._bubble import bubble_html, facts, headline
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.display._figures import visible
+from langchain_tiered_memory._tables import Block, Line, as_rich, as_text, show
+from langchain_tiered_memory._texts import folded, visible
 from langchain_tiered_memory.events import Compaction, MemoryEvent
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def compaction_html(compaction: Compaction) -> str:
 
     The element carries its own style and follows the page's text colour; every text in it is escaped.
     """
-    return bubble_html(compaction)
+    return compaction._repr_html_()  # the protocol of notebooks
 
 
 def compaction_text(compaction: Compaction, *, lines: int | None = _LINES) -> str:
@@ -36,8 +35,8 @@ def compaction_text(compaction: Compaction, *, lines: int | None = _LINES) -> st
         compaction: What happened.
         lines: How many lines of the summary are shown, each up to 200 characters; `None` for all of it.
     """
-    body = [facts(compaction), "", *_folded(compaction.summary, lines)]
-    return "\n".join([headline(compaction), *(f"│ {line}".rstrip() for line in body)])
+    headline, *body = as_text(_blocks(compaction, lines)).splitlines()
+    return "\n".join([headline, *(f"│ {line}".rstrip() for line in body)])
 
 
 def compaction_renderable(
@@ -53,20 +52,12 @@ def compaction_renderable(
     Raises:
         ImportError: rich is not installed; `compaction_text` needs nothing.
     """
-    import_optional("rich", needed_by="compaction_renderable")
-    from rich import box  # noqa: PLC0415  # only of the [cli] extra
-    from rich.console import Group  # noqa: PLC0415  # as above
-    from rich.panel import Panel  # noqa: PLC0415  # as above
-    from rich.text import Text  # noqa: PLC0415  # as above
-
-    body = Group(
-        Text(headline(compaction), style="bold"),
-        Text(facts(compaction), style="dim"),
-        Text(),
-        Text("\n".join(_folded(compaction.summary, lines))),
-    )
-    name = None if title is None else Text(visible(title))
-    return Panel(body, box=box.ROUNDED, border_style=_VIOLET, title=name, title_align="left")
+    body = as_rich(_blocks(compaction, lines), needed_by="compaction_renderable")
+    panel = import_optional("rich.panel", needed_by="compaction_renderable").Panel
+    text = import_optional("rich.text", needed_by="compaction_renderable").Text
+    name = None if title is None else text(visible(title))
+    bubble: RenderableType = panel(body, border_style=_VIOLET, title=name, title_align="left")
+    return bubble
 
 
 def show_compaction(event: MemoryEvent) -> None:
@@ -84,31 +75,14 @@ def show_compaction(event: MemoryEvent) -> None:
     assert len(view) == 2
     ```
     """
-    if not isinstance(event, Compaction):
-        return
-    if _in_notebook():
-        sys.modules["IPython"].display.display(event)
-        return
-    try:
-        console = import_optional("rich.console", needed_by="show_compaction").Console()
-    except ImportError:
-        sys.stdout.write(compaction_text(event) + "\n")
-        return
-    console.print(compaction_renderable(event))
+    if isinstance(event, Compaction):
+        show(
+            html=lambda: compaction_html(event),
+            renderable=lambda: compaction_renderable(event),
+            text=lambda: compaction_text(event),
+        )
 
 
-def _in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this; a shell of IPython shows no HTML."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return shell is not None and hasattr(shell, "kernel")
-
-
-def _folded(summary: str, lines: int | None) -> list[str]:
-    """The lines of a summary, with what a terminal might obey spelt out, and how many are not shown."""
-    every = [visible(line.expandtabs(4)) for line in summary.splitlines()]
-    if lines is None:
-        return every
-    shown = [line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…" for line in every[:lines]]
-    rest = len(every) - len(shown)
-    return [*shown, f"… {rest} more line" + ("s" if rest > 1 else "")] if rest else shown
+def _blocks(compaction: Compaction, lines: int | None) -> list[Block]:
+    summary = map(Line, folded(compaction.summary, lines, _LONGEST))
+    return [Line(f"🧠 {compaction.headline}", "strong"), Line(compaction.figures, "quiet"), Line(""), *summary]

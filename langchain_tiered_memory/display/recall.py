@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.documents import Document
 
-from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.display._figures import visible
-from langchain_tiered_memory.display._showing import folded, show
+from langchain_tiered_memory._tables import Block, Cell, Column, Line, Table, as_html, as_rich, as_text, show
+from langchain_tiered_memory._texts import folded
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -27,14 +25,8 @@ _PARTS: Final = {
 }
 """What the parts of a score (`ScoreParts`) are called in a table; the last one is a factor, the others are added."""
 _NEUTRAL: Final = {"recency": 1.0}
-_NOTHING: Final = "nothing was recalled"
 _DAY: Final = len("2026-01-31")
 _LINES: Final = 3
-_TABLE: Final = (
-    '<table style="border-collapse:collapse;font-family:system-ui,sans-serif;font-variant-numeric:tabular-nums">'
-    "<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-)
-_CELL: Final = "padding:.25em .7em;border-bottom:1px solid #94a3b855;vertical-align:top"
 
 
 def recall_text(documents: Sequence[Document], *, lines: int | None = _LINES) -> str:
@@ -44,16 +36,7 @@ def recall_text(documents: Sequence[Document], *, lines: int | None = _LINES) ->
         documents: What `EpisodicMemory.recall` gave; with `explain=True` it says what each score is made of.
         lines: How many lines of each episode are shown; `None` for all of it.
     """
-    if not documents:
-        return _NOTHING
-    parts = _parts_in(documents)
-    rows = ["  # score" + "".join(f"{_PARTS[part]:>9}" for part in parts) + "  when        where"]
-    for place, document in enumerate(documents, 1):
-        figures = "".join(f"{figure:>9}" for figure in _figures(document, parts))
-        about = document.metadata
-        rows.append(f"{place:>3} {_score(about):>5}{figures}  {_when(about):<{_DAY}}  {_where(about)}".rstrip())
-        rows += [f"    │ {line}".rstrip() for line in (*_notes(about), *folded(document.page_content, lines))]
-    return "\n".join(rows)
+    return as_text(_blocks(documents, lines))
 
 
 def recall_renderable(
@@ -69,47 +52,13 @@ def recall_renderable(
     Raises:
         ImportError: rich is not installed; `recall_text` needs nothing.
     """
-    import_optional("rich", needed_by="recall_renderable")
-    from rich import box  # noqa: PLC0415  # only of the [cli] extra
-    from rich.console import Group  # noqa: PLC0415  # as above
-    from rich.table import Table  # noqa: PLC0415  # as above
-    from rich.text import Text  # noqa: PLC0415  # as above
-
-    heading = [] if title is None else [Text(visible(title), style="bold")]
-    if not documents:
-        return Group(*heading, Text(_NOTHING, style="dim"))
-    parts = _parts_in(documents)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for head in ("#", "score", *(_PARTS[part] for part in parts)):
-        table.add_column(head, justify="right", no_wrap=True, style="bold" if head == "score" else "")
-    table.add_column("episode", min_width=24, overflow="fold")
-    for place, document in enumerate(documents, 1):
-        about = document.metadata
-        said = Text(" · ".join(filter(None, (_when(about), _where(about)))), style="dim")
-        for note in _notes(about):
-            said.append(f"\n{note}", style="yellow")
-        for line in folded(document.page_content, lines):
-            said.append(f"\n{line}", style="not dim")
-        table.add_row(str(place), _score(about), *_figures(document, parts), said)
-    return Group(*heading, table)
+    heading = [] if title is None else [Line(title, "strong")]
+    return as_rich([*heading, *_blocks(documents, lines)], needed_by="recall_renderable")
 
 
 def recall_html(documents: Sequence[Document]) -> str:
     """Write recalled episodes as an HTML table, whole; every text in it is escaped, and nothing is loaded."""
-    if not documents:
-        return f"<p>{_NOTHING}</p>"
-    parts = _parts_in(documents)
-    heads = ("#", "score", *(_PARTS[part] for part in parts), "when", "where", "episode")
-    rows = []
-    for place, document in enumerate(documents, 1):
-        about = document.metadata
-        cells = [str(place), _score(about), *_figures(document, parts), _when(about), _where(about)]
-        notes = "".join(f"<div><em>{escape(note)}</em></div>" for note in _notes(about))
-        said = f'{notes}<div dir="auto" style="white-space:pre-wrap">{escape(document.page_content)}</div>'
-        texts = "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in cells)
-        rows.append(f'<tr>{texts}<td style="{_CELL};text-align:left">{said}</td></tr>')
-    names = "".join(f'<th style="{_CELL}">{escape(head)}</th>' for head in heads)
-    return _TABLE.format(heads=names, rows="".join(rows))
+    return as_html(_blocks(documents, None))
 
 
 def show_recall(documents: Sequence[Document]) -> None:
@@ -122,48 +71,42 @@ def show_recall(documents: Sequence[Document]) -> None:
     show_recall([Document("The ferry leaves at 9:40.", metadata={"score": 0.8, "session": "s1"})])
     ```
     """
-    show(lambda: recall_html(documents), lambda: recall_renderable(documents), lambda: recall_text(documents))
+    show(
+        html=lambda: recall_html(documents),
+        renderable=lambda: recall_renderable(documents),
+        text=lambda: recall_text(documents),
+    )
 
 
-def _parts_in(documents: Sequence[Document]) -> list[str]:
-    """The parts that say something about at least one of the episodes."""
+def _blocks(documents: Sequence[Document], lines: int | None) -> list[Block]:
+    if not documents:
+        return [Line("nothing was recalled", "quiet")]
     explained: list[Mapping[str, float]] = [document.metadata.get("explain") or {} for document in documents]
-    neutral = {part: _NEUTRAL.get(part, 0.0) for part in _PARTS}
-    return [
-        part
-        for part, nothing in neutral.items()
-        if any(f"{one.get(part, nothing):.2f}" != f"{nothing:.2f}" for one in explained)
-    ]
+    parts = [part for part in _PARTS if any(_says_something(part, one) for one in explained)]
+    rows: list[list[Cell]] = []
+    for place, (document, found) in enumerate(zip(documents, explained, strict=True), 1):
+        score = document.metadata.get("score")
+        figures = [f"{found[part]:.2f}" if part in found else "-" for part in parts]
+        said = [*_about(document.metadata), *map(Line, folded(document.page_content, lines))]
+        rows.append([f"{place}", "-" if score is None else f"{score:.2f}", *figures, said])
+    numbers = [Column(head, "right", style="strong" if head == "score" else "") for head in ("#", "score")]
+    return [Table([*numbers, *(Column(_PARTS[part], "right") for part in parts), Column("episode", wrap=True)], rows)]
 
 
-def _figures(document: Document, parts: Sequence[str]) -> list[str]:
-    explained = document.metadata.get("explain") or {}
-    return [f"{explained[part]:.2f}" if part in explained else "-" for part in parts]
+def _says_something(part: str, explained: Mapping[str, float]) -> bool:
+    nothing = _NEUTRAL.get(part, 0.0)
+    return f"{explained.get(part, nothing):.2f}" != f"{nothing:.2f}"
 
 
-def _score(about: Mapping[str, Any]) -> str:
-    score = about.get("score")
-    return "-" if score is None else f"{score:.2f}"
-
-
-def _when(about: Mapping[str, Any]) -> str:
-    return visible(str(about.get("created_at") or ""))[:_DAY]
-
-
-def _where(about: Mapping[str, Any]) -> str:
-    session, number = about.get("session"), about.get("round")
-    if session is None:
-        return "no session"
-    return f"session {visible(str(session))}" + (f", round {number}" if number else "")
-
-
-def _notes(about: Mapping[str, Any]) -> list[str]:
-    """Why an episode may not be the last word."""
+def _about(about: Mapping[str, Any]) -> list[Line]:
+    """When and where an episode was said, and why it may not be the last word."""
+    when, session, number = str(about.get("created_at") or "")[:_DAY], about.get("session"), about.get("round")
+    where = "no session" if session is None else f"session {session}" + (f", round {number}" if number else "")
     notes = []
     if about.get("outdated_by"):
-        notes.append(f"a newer episode says something else: {visible(str(about['outdated_by']))}")
+        notes.append(f"a newer episode says something else: {about['outdated_by']}")
     if about.get("superseded_by"):
-        notes.append(f"superseded by {visible(str(about['superseded_by']))}")
+        notes.append(f"superseded by {about['superseded_by']}")
     if about.get("valid_until"):
-        notes.append(f"true until {visible(str(about['valid_until']))[:16].replace('T', ' ')}")
-    return notes
+        notes.append(f"true until {str(about['valid_until'])[:16].replace('T', ' ')}")
+    return [Line(" · ".join(filter(None, (when, where))), "quiet"), *(Line(note, "warning") for note in notes)]

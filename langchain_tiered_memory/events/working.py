@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar
+from html import escape
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from langchain_tiered_memory._bubble import bubble_html, gist
+from langchain_tiered_memory._texts import counted
 from langchain_tiered_memory.events.event import MemoryEvent
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ __all__ = [
     "SummaryLeftOut",
     "ViewCut",
 ]
+
+_BUBBLE: Final = (
+    '<div style="border:1px solid #8b5cf6;border-left-width:5px;border-radius:8px;background:rgba(139,92,246,.12);'
+    'color:inherit;padding:.5em .9em;margin:.5em 0;max-width:60em;font-family:system-ui,sans-serif">'
+    '<details><summary style="cursor:pointer;font-weight:600">{headline}</summary>'
+    '<div style="opacity:.75;margin:.4em 0">{figures}</div>'
+    '<pre dir="auto" style="white-space:pre-wrap;overflow-wrap:anywhere;background:none;color:inherit;border:0;'
+    'margin:.4em 0;padding:0;font:inherit">{summary}</pre></details></div>'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +157,7 @@ class Compaction(MemoryEvent):
         levels: The levels of the summary nodes in the view, oldest first: 3 for the coarsest, 1 for the newest.
         constraints: How many constraints and exact values stand verbatim below the summary, since its text lacks them.
         seconds: How long it took, the summarizer included.
-        calls: Calls of the summarizer.
+        calls: Calls of the summarizer; 0 where `ExtractiveSummarizer` wrote the summary, which calls no model.
         summarizer_tokens: Tokens that the summarizer was given.
         summary_tokens: Tokens that it wrote.
         fallback: Whether the fallback wrote the summary, because the summarizer kept failing.
@@ -175,11 +185,41 @@ class Compaction(MemoryEvent):
 
     def describe(self) -> str:
         """Say it in one line."""
-        return f"session {self.session_id!r}: {gist(self)}"
+        return f"session {self.session_id!r}: {self.headline}"
+
+    @property
+    def headline(self) -> str:
+        """What happened in one line; its percentage is rounded so that it never claims more than was saved."""
+        before, after = self.tokens_before, self.tokens_after
+        if not before:
+            saved = ""
+        elif after <= before:
+            saved = f" ({100 * (before - after) // before} % saved)"
+        else:
+            saved = f" ({-(-100 * (after - before) // before)} % more)"
+        return f"context compacted: {before} -> {after} tokens{saved}, {counted(len(self.removed), 'message')}"
+
+    @property
+    def figures(self) -> str:
+        """What it took, and what the summary is made of, in one line."""
+        parts = []
+        if self.levels:
+            parts.append("summary of " + " ".join(f"L{level}" for level in self.levels))
+        if self.constraints:
+            parts.append(f"{counted(self.constraints, 'constraint')} quoted word for word")
+        if self.calls or self.summarizer_tokens:
+            calls = counted(self.calls, "summarizer call") if self.calls else "no model called"
+            parts.append(f"{calls}: {self.summarizer_tokens} tokens read, {self.summary_tokens} written")
+        if self.fallback:
+            parts.append("written by the fallback")
+        parts.append(f"{self.seconds:.1f} s" if self.seconds >= 1 else f"{self.seconds * 1_000:.1f} ms")
+        return " · ".join(parts)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a bubble with the summary folded in it."""
-        return bubble_html(self)
+        """What a notebook shows: a bubble with the summary folded in it, every text escaped, nothing loaded."""
+        return _BUBBLE.format(
+            headline=escape(f"🧠 {self.headline}"), figures=escape(self.figures), summary=escape(self.summary)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

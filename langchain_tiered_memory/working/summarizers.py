@@ -80,9 +80,11 @@ class Summarizer(ABC):
 
     Attributes:
         knows_limit: Whether it is told how long a summary may be, so that it can be asked again for a shorter one.
+        calls_out: Whether it calls a model or a function of the user's.
     """
 
     knows_limit = False
+    calls_out = True
 
     def __init__(self, timeout: float | None) -> None:
         self._timeout = timeout
@@ -217,6 +219,8 @@ class FunctionSummarizer(Summarizer):
 
 class ExtractiveAdapter(Summarizer):
     """The extractive summarizer, with room for what it is asked for."""
+
+    calls_out = False
 
     def __init__(self, summarizer: ExtractiveSummarizer | None, token_counter: Any) -> None:  # noqa: ANN401  # as passed
         super().__init__(None)

@@ -36,8 +36,8 @@ CIRCLES = (
 )
 
 # From the ground up: a module may import what stands above it in this list, and its own floor.
-# `events` says what happened, as data that every tier writes, so it lies under all of them; `_bubble` is what a
-# compaction shows of itself in a notebook.
+# `events` says what happened, as data that every tier writes, so it lies under all of them; `_tables` is how an event
+# or a report shows itself in a notebook.
 FLOORS = (
     "_optional",
     "errors",
@@ -46,7 +46,8 @@ FLOORS = (
     "_digests",
     "types",
     "_times",
-    "_bubble",
+    "_texts",
+    "_tables",
     "events",
     "_driving",
     "_lifecycle",

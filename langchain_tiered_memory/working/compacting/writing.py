@@ -113,7 +113,7 @@ class Writer:
 
     def _asked(self, request: Request, given: int) -> Generator[Ask, Any, str]:
         answer: Answer = yield Ask(self.summarizer, request, self.config)
-        self.calls += 1
+        self.calls += self.summarizer.calls_out
         read, written = answer.tokens or (given, self.meter.line(str(answer.text)))
         self.read += read
         self.written += written

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from langchain_tiered_memory.display._evaluation import evaluation_renderable, evaluation_text
+from langchain_tiered_memory.display import evaluation_renderable, evaluation_text
 from langchain_tiered_memory.errors import TieredMemoryError
 from langchain_tiered_memory.evaluation import EvaluationFailed, MemoryCase, MemoryDataset, MemoryRecord, evaluate
 from langchain_tiered_memory.evaluation.results import limits_of
