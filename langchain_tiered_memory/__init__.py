@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
     from langchain_tiered_memory.memory import TieredMemory
     from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens
-    from langchain_tiered_memory.messages.transcript import Transcript, read_transcript, write_transcript
+    from langchain_tiered_memory.messages.transcripts.conversation import Transcript, read_transcript, write_transcript
     from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
     from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
     from langchain_tiered_memory.procedural.procedures import ProceduralMemory
@@ -129,7 +129,7 @@ _EXPORTS = {
     "integrations.middleware": ("TieredMemoryMiddleware",),
     "memory": ("TieredMemory",),
     "messages.tokens": ("EstimatingCounter", "TiktokenCounter", "count_tokens"),
-    "messages.transcript": ("Transcript", "read_transcript", "write_transcript"),
+    "messages.transcripts.conversation": ("Transcript", "read_transcript", "write_transcript"),
     "messages.trimming": ("MessageTrimmer", "trim_messages"),
     "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
     "procedural.procedures": ("ProceduralMemory",),

@@ -21,7 +21,7 @@ from langchain_tiered_memory.errors import TieredMemoryError, TranscriptError
 from langchain_tiered_memory.evaluation import ReplayCall, ReplayReport, model_calls, replay
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
-from langchain_tiered_memory.messages.transcript import (
+from langchain_tiered_memory.messages.transcripts.conversation import (
     Transcript,
     TranscriptFormat,
     parse_transcript,
