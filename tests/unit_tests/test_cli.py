@@ -18,9 +18,9 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from typer.testing import CliRunner
 
+from langchain_tiered_memory import write_transcript
 from langchain_tiered_memory.cli import main
 from langchain_tiered_memory.cli.commands import app
-from langchain_tiered_memory.messages.transcript import write_transcript
 
 CHAT = [
     HumanMessage("How far is the moon?", id="h1"),
@@ -471,9 +471,3 @@ def test_a_budget_that_a_summary_cannot_meet_names_the_call_and_fails(tmp_path):
     result = summarized(path, tokens=50)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("tiered-memory: call 1 (round 1, before message 1) does not fit: it needs ")
-
-
-def test_locomo_replays_from_the_command_line(shared_data):
-    result = replay(shared_data / "locomo10.json", "--conversation", "conv-26", "--json", "-")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["conversation"] == "conv-26"

@@ -10,10 +10,10 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
 
+from langchain_tiered_memory import read_transcript
 from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
-from langchain_tiered_memory.messages.transcript import read_transcript
 from langchain_tiered_memory.messages.units import split_rounds
 from langchain_tiered_memory.types import MemoryScope
 from support.shared import PROJECT

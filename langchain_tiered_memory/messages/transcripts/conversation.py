@@ -170,13 +170,14 @@ def parse_transcript(
         place.fail(f"format={format!r} is unknown", f"use one of {', '.join(FORMATS)}")
     chosen = _choose(_find(load_values(data, source), format, place), conversation, place)
     opened = chosen.opened
-    records = [record if isinstance(record, dict) else {} for record in opened.records]
-    told: list[TranscriptFormat] = [name for name, kind in _FORMATS.items() if records and kind.takes(records)]
+    records = [_pair_as_record(record) for record in opened.records]
+    objects = [record if isinstance(record, dict) else {} for record in records]
+    told: list[TranscriptFormat] = [name for name, kind in _FORMATS.items() if objects and kind.takes(objects)]
     read_as: TranscriptFormat = chosen.format or format or [*told, "openai"][0]
     if format is not None and format != read_as:
         chosen.place.fail(f"it looks like {read_as}, not {format}", f"read it as {read_as}")
     try:
-        messages = _FORMATS[read_as].read(opened.records, chosen.place)
+        messages = _FORMATS[read_as].read(records, chosen.place)
     except RecursionError as error:
         chosen.place.fail("it is nested too deep to be read", "no conversation needs that", error)
     if not messages:
@@ -198,7 +199,7 @@ def _find(values: list[tuple[Any, int]], wanted: TranscriptFormat | None, place:
         place.fail("it holds no messages", _EMPTY)
     found = [_open(value, wanted, where) for value, where in located]
     if not any(found):
-        return [_Found(Opened([_pair_as_record(value) for value, _ in located]), None, place)]
+        return [_Found(Opened([value for value, _ in located]), None, place)]
     for one, (value, where) in zip(found, located, strict=True):
         if one is None:
             problem = f"it is {kind_of(value)}, not a conversation as the other records are"
@@ -209,7 +210,7 @@ def _find(values: list[tuple[Any, int]], wanted: TranscriptFormat | None, place:
 def _open(value: object, wanted: TranscriptFormat | None, place: Place) -> _Found | None:
     """A value as a whole conversation; `None` where it is something else: a message, most likely."""
     if isinstance(value, list) and _pair_as_record(value) is value:
-        return _Found(Opened([_pair_as_record(item) for item in value]), None, place)
+        return _Found(Opened(value), None, place)
     if not isinstance(value, dict):
         return None
     for name in FORMATS if wanted is None else (wanted,):

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
+from langchain_tiered_memory import read_transcript
 from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation import model_calls, replay
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
-from langchain_tiered_memory.messages.transcript import read_transcript
 from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
 from langchain_tiered_memory.working.summary import SummaryMemory
 from support.histories import talk
+from support.shared import locomo
 
 
 class Letters:
@@ -242,10 +243,10 @@ def test_a_compaction_that_failed_is_reported_and_the_budget_holds():
     ]
 
 
-def test_locomo_replays(shared_data):
+@pytest.mark.usefixtures("shared_data")
+def test_locomo_replays():
     for number in range(10):
-        chat = read_transcript(shared_data / "locomo10.json", number)
-        report = replay(chat.messages, max_tokens=2000, token_counter=EstimatingCounter())
+        report = replay(locomo(number), max_tokens=2000, token_counter=EstimatingCounter())
         assert report.over_budget == ()
         assert report.fault_count == 0
         assert report.saved_share > 0.5

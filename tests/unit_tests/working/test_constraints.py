@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
+from langchain_tiered_memory import read_transcript
 from langchain_tiered_memory.messages.protocol import SOURCE_KEY, SUMMARY_SOURCE, error_result
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
-from langchain_tiered_memory.messages.transcript import read_transcript
 from langchain_tiered_memory.working.constraints import (
     HEADINGS,
     Constraint,
@@ -27,6 +27,7 @@ from langchain_tiered_memory.working.summary import SummaryMemory
 from support.conversations import rounds
 from support.phrasings import CHAT, INDIRECT_EN, INDIRECT_ZH, UNSEEN_CHAT, UNSEEN_EN, UNSEEN_ZH
 from support.planted import MORE_EN, MORE_ZH, RULES_EN, RULES_ZH, SMALL_TALK, VALUES_EN, VALUES_ZH
+from support.shared import locomo
 from support.standing import (
     FRESH_EN,
     FRESH_TALK_EN,
@@ -596,8 +597,9 @@ def test_a_real_conversation_has_few_rules(project_root, name, bounds):
     assert bounds[0] <= len(rules) <= bounds[1]
 
 
-def test_small_talk_of_a_public_data_set_has_few_rules(shared_data):
-    turns = [one for number in range(10) for one in read_transcript(shared_data / "locomo10.json", number)]
+@pytest.mark.usefixtures("shared_data")
+def test_small_talk_of_a_public_data_set_has_few_rules():
+    turns = [one for number in range(10) for one in locomo(number)]
     found = [constraint for turn in turns for constraint in said(turn.text)]
     rules = [constraint for constraint in found if constraint.kind == "rule"]
     assert len(turns) > 5_000
