@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.context.budget import ContextBudget
     from langchain_tiered_memory.context.report import ContextReport
     from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-    from langchain_tiered_memory.episodic.milvus import EpisodicMemory
-    from langchain_tiered_memory.episodic.records import Episode
+    from langchain_tiered_memory.episodic.episode import Episode
+    from langchain_tiered_memory.episodic.memory import EpisodicMemory
     from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
     from langchain_tiered_memory.errors import (
         BudgetExceededError,
@@ -111,8 +111,8 @@ _EXPORTS = {
     "context.budget": ("ContextBudget",),
     "context.report": ("ContextReport",),
     "episodic.embeddings": ("LocalEmbeddings",),
-    "episodic.milvus": ("EpisodicMemory",),
-    "episodic.records": ("Episode",),
+    "episodic.episode": ("Episode",),
+    "episodic.memory": ("EpisodicMemory",),
     "episodic.retriever": ("EpisodicRetriever",),
     "errors": (
         "BudgetExceededError",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
-from typing import TypeVar
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from typing import Final, ParamSpec, Protocol, TypeVar
 
-__all__ = ["run_sync"]
+__all__ = ["AWAITING", "BLOCKING", "Caller", "iterate_sync", "run_sync"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -27,3 +30,77 @@ def run_sync(coroutine: Coroutine[object, None, T]) -> T:
     coroutine.close()
     msg = f"{coroutine!r} suspended while it ran without an event loop: pass it a port that never suspends"
     raise RuntimeError(msg)
+
+
+def iterate_sync(items: AsyncIterator[T]) -> Iterator[T]:
+    """The items of an async iterator that never suspends, as `run_sync` runs a coroutine."""
+
+    async def following() -> T:
+        return await anext(items)
+
+    while True:
+        try:
+            item = run_sync(following())
+        except StopAsyncIteration:
+            return
+        yield item
+
+
+class Caller(Protocol):
+    """Calls what has a sync and an async form, for an algorithm that is written once.
+
+    `BLOCKING` never suspends, so `run_sync` can run the algorithm; `AWAITING` is for an event loop.
+    """
+
+    async def call(
+        self, work: Callable[P, T], awork: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Call one of the two forms: `await caller.call(model.embed_query, model.aembed_query, text)`."""
+        ...
+
+    async def in_thread(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call what has no async form, without blocking an event loop."""
+        ...
+
+    async def sleep(self, seconds: float, /) -> None:
+        """Wait."""
+
+
+class _Blocking:
+    async def call(
+        self,
+        work: Callable[P, T],
+        awork: Callable[P, Awaitable[T]],  # noqa: ARG002  # the other form
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        return work(*args, **kwargs)
+
+    async def in_thread(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return work(*args, **kwargs)
+
+    async def sleep(self, seconds: float, /) -> None:
+        time.sleep(seconds)  # noqa: ASYNC251  # no event loop runs here
+
+
+class _Awaiting:
+    async def call(
+        self,
+        work: Callable[P, T],  # noqa: ARG002  # the other form
+        awork: Callable[P, Awaitable[T]],
+        /,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        return await awork(*args, **kwargs)
+
+    async def in_thread(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.to_thread(work, *args, **kwargs)
+
+    async def sleep(self, seconds: float, /) -> None:
+        await asyncio.sleep(seconds)
+
+
+BLOCKING: Final[Caller] = _Blocking()
+AWAITING: Final[Caller] = _Awaiting()

@@ -18,7 +18,7 @@ from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.context.recollections import Recollections
 from langchain_tiered_memory.context.remembering import RememberRound
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.events import EventHook, hooks_of

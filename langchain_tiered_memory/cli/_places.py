@@ -140,7 +140,7 @@ class Place:
         model = embeddings_named(self.embeddings) if vectors else _Unused()
         given: dict[str, Any] = {"max_tokens": _READING, "token_counter": EstimatingCounter()} | settings
         if self.episodes is not None:
-            milvus = import_optional("langchain_tiered_memory.episodic.milvus", needed_by="--episodes")
+            milvus = import_optional("langchain_tiered_memory.episodic.memory", needed_by="--episodes")
             hooks = tuple(given.get("hooks", ()))
             given["episodes"] = milvus.EpisodicMemory(self.episodes, model, token=self.token, hooks=hooks)
         if self.log is not None:

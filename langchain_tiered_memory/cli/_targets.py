@@ -135,7 +135,7 @@ def _target(
 
 
 def _episodic(settings: dict[str, Any], dataset: MemoryDataset, stack: ExitStack, *, tell: bool) -> EpisodicTarget:
-    milvus = import_optional("langchain_tiered_memory.episodic.milvus", needed_by="an episodic memory")
+    milvus = import_optional("langchain_tiered_memory.episodic.memory", needed_by="an episodic memory")
     validity = settings.pop("validity", True)
     if not isinstance(validity, bool):
         msg = f"validity = {validity!r}: write true or false"

@@ -26,7 +26,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.episodic._stopwords import CHINESE, STOP_WORDS
+from langchain_tiered_memory.episodic.stopwords import CHINESE, STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

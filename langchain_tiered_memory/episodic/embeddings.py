@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
 from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory._sync import Caller
+from langchain_tiered_memory.errors import MemoryStoreError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LocalEmbeddings", "model_name_of"]
+__all__ = ["LocalEmbeddings", "clean", "dimension_of", "embed_question", "embed_texts", "model_name_of"]
+
+T = TypeVar("T")
 
 _NAMES: Final = ("model_name", "model", "model_id", "deployment", "repo_id")
 """Where LangChain's embeddings keep the name of their model, the commonest first."""
 _WRAPPED: Final = "underlying_embeddings"  # CacheBackedEmbeddings: its vectors are those of the model inside
+_BATCH: Final = 64  # texts that are embedded at a time
+_TRIES: Final = 3
+_PAUSE: Final = 0.25
+"""Seconds before the second try; twice as long before the third."""
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _PIECE: Final = 16_384  # characters whose token vectors are held in memory at once
 
 
@@ -146,3 +157,98 @@ def model_name_of(embeddings: Embeddings) -> str:
         if isinstance(name, str) and name:
             return f"{kind}:{name}"
     return kind
+
+
+def clean(text: str) -> str:
+    """A text that every embedding model and store takes: lone surrogates and NUL are no characters to them."""
+    return _SURROGATE.sub("\ufffd", text).replace("\0", " ")
+
+
+# --- embedding, with other tries --------------------------------------------------------------------------------------
+
+
+async def embed_texts(caller: Caller, embeddings: Embeddings | None, texts: Sequence[str]) -> list[list[float] | None]:
+    """The vector of each text, each different text embedded once, so that all are there before anything is written.
+
+    `None` stands for a text of which the model knows nothing, or for all of them where there is no model.
+
+    Raises:
+        MemoryStoreError: The model kept failing, or gave something that is no vector for each text.
+    """
+    if embeddings is None:
+        return [None] * len(texts)
+    different = [text for text in dict.fromkeys(texts) if text.strip()]
+    vectors: dict[str, list[float]] = {}
+    for start in range(0, len(different), _BATCH):
+        batch = different[start : start + _BATCH]
+        answer = await _tried(caller, embeddings, embeddings.embed_documents, embeddings.aembed_documents, batch)
+        vectors.update(zip(batch, _checked(embeddings, answer, len(batch)), strict=True))
+    if len({len(vector) for vector in vectors.values()}) > 1:
+        msg = f"{type(embeddings).__name__} gave vectors of different lengths; nothing was written"
+        raise MemoryStoreError(msg)
+    found = (vectors.get(text) for text in texts)
+    return [vector if vector and any(vector) else None for vector in found]
+
+
+async def embed_question(caller: Caller, embeddings: Embeddings, text: str) -> list[float] | None:
+    """The vector of a question; `None` where the model knows nothing of it.
+
+    Raises:
+        MemoryStoreError: As `embed_texts`.
+    """
+    answer = await _tried(caller, embeddings, embeddings.embed_query, embeddings.aembed_query, clean(text))
+    (vector,) = _checked(embeddings, [answer], 1)
+    return vector if any(vector) else None
+
+
+async def dimension_of(caller: Caller, embeddings: Embeddings) -> int:
+    """The dimension of a model's vectors.
+
+    Raises:
+        MemoryStoreError: As `embed_texts`.
+    """
+    answer = await _tried(caller, embeddings, embeddings.embed_query, embeddings.aembed_query, "dimension")
+    return len(_checked(embeddings, [answer], 1)[0])
+
+
+async def _tried(
+    caller: Caller,
+    embeddings: Embeddings,
+    embed: Callable[[T], object],
+    aembed: Callable[[T], Awaitable[object]],
+    given: T,
+) -> object:
+    import tenacity  # noqa: PLC0415  # comes with langchain-core
+
+    attempts = tenacity.AsyncRetrying(
+        sleep=caller.sleep,
+        stop=tenacity.stop_after_attempt(_TRIES),
+        wait=tenacity.wait_exponential(_PAUSE),
+        retry=tenacity.retry_if_exception_type(Exception),
+        reraise=True,
+    )
+    try:
+        return await attempts(caller.call, embed, aembed, given)
+    except Exception as error:  # an embedder raises whatever its provider does
+        msg = (
+            f"{type(embeddings).__name__}.{embed.__name__} failed {_TRIES} times, last with {type(error).__name__}: "
+            f"{error}. Nothing was written; the same call may be made again"
+        )
+        raise MemoryStoreError(msg) from error
+
+
+def _checked(embeddings: Embeddings, answer: object, expected: int) -> list[list[float]]:
+    """Vectors as lists of finite numbers: Milvus Lite would take NaN, and find the row nowhere and everywhere."""
+    named = type(embeddings).__name__
+    try:
+        vectors = [[float(number) for number in vector] for vector in answer]  # type: ignore[attr-defined]  # else below
+    except (TypeError, ValueError) as error:
+        msg = f"{named} gave {type(answer).__name__} and no list of vectors; nothing was written"
+        raise MemoryStoreError(msg) from error
+    if len(vectors) != expected or not all(vectors):
+        msg = f"{named} gave {len(vectors)} vectors for {expected} texts; nothing was written"
+        raise MemoryStoreError(msg)
+    if not all(math.isfinite(number) for vector in vectors for number in vector):
+        msg = f"{named} gave a vector with NaN or infinity in it; nothing was written"
+        raise MemoryStoreError(msg)
+    return vectors

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from langchain_tiered_memory.episodic._escaping import LARGEST_INT, escaped
+from langchain_tiered_memory.episodic.rows import LARGEST_INT, escaped
 from langchain_tiered_memory.types import MemoryScope
 
 __all__ = ["Among", "Condition", "Operator", "Where", "literal"]

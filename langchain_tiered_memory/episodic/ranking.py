@@ -13,11 +13,13 @@ What is left out costs recall and nothing breaks; `Weights` says how much.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from langchain_tiered_memory.episodic._bm25 import (
+from langchain_tiered_memory.episodic.analysis import terms_of
+from langchain_tiered_memory.episodic.bm25 import (
     best_of_thread,
     bm25,
     idf_of,
@@ -25,9 +27,8 @@ from langchain_tiered_memory.episodic._bm25 import (
     term_counts,
     with_neighbours,
 )
-from langchain_tiered_memory.episodic._conflicts import DEPTH, Statement, replacements, says_change
-from langchain_tiered_memory.episodic._speakers import named_in, speakers_of
-from langchain_tiered_memory.episodic.analysis import terms_of
+from langchain_tiered_memory.episodic.conflicts import DEPTH, Statement, replacements, says_change
+from langchain_tiered_memory.episodic.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,8 @@ NEIGHBOURS: Final = 2
 
 _SHORT: Final = 300.0  # characters; a longer text leans less on what stands around it
 _SPREAD: Final = 0.4  # the least range of cosines that is stretched to [0, 1]
+_PREFIX: Final = re.compile(r"([^\W\d_][^:\n]{0,39}):\s")
+_WORD: Final = re.compile(r"\w+")
 _UNKNOWN: Final = 0.2  # the quantile of the known cosines that stands for one that the store did not tell
 
 
@@ -338,3 +341,37 @@ def _parts(query: Query, pool: _Pool, weights: Weights) -> Floats:
     most += weights.thread * most
     result: Floats = np.column_stack([parts, speaker, thread]) / most
     return result
+
+
+# --- who speaks ----------------------------------------------------------------------------------------------------
+
+
+def speakers_of(names: Sequence[str], text: str) -> Sequence[str]:
+    """Who says a text: the names it came with, or the one that stands before it."""
+    if names:
+        return names
+    match = _PREFIX.match(text)
+    return (match[1],) if match else ()
+
+
+def named_in(question: str, names: Iterable[str]) -> set[str]:
+    """The names that a question has, whole or by their first word.
+
+    A name that is a function word too ("Will") counts where it looks like a name: with its capital, and not at the
+    beginning.
+    """
+    words = _WORD.findall(question)
+    lower = {word.lower() for word in words}
+    found = set()
+    for name in dict.fromkeys(names):
+        match = _WORD.search(name)
+        if match is None:
+            continue
+        first = match[0]
+        if first.lower() in STOP_WORDS["english"]:
+            named = first in words[1:]
+        else:  # a script without spaces has no words to compare
+            named = first.lower() in lower or (not first.isascii() and name in question)
+        if named:
+            found.add(name)
+    return found

@@ -14,20 +14,20 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, conver
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import set_config_context
-from pydantic import ConfigDict
+from pydantic import ConfigDict, StrictBool
 
 from langchain_tiered_memory.episodic.quoting import Language, quote_episodes
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.types import MemoryScope
 
 if TYPE_CHECKING:
-    from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+    from langchain_tiered_memory.episodic.memory import EpisodicMemory
 
 __all__ = ["EpisodicRetriever", "loader_of", "quote_episodes", "saver_of"]
 
 _SETTINGS: Final = (
     "as_of", "max_age", "include_expired", "filter", "rounds", "created_from", "created_to", "entity", "kinds",
-    "explain", "timeout",
+    "min_score", "explain", "timeout",
 )  # fmt: skip
 """What a retriever hands to `EpisodicMemory.recall` beside the question, the scope and `k`."""
 
@@ -64,6 +64,7 @@ class EpisodicRetriever(BaseRetriever):
         created_to: Until when.
         entity: What it is about.
         kinds: Some of "round", "text" and "summary".
+        min_score: What scores less is no answer; from 0 to 1.
         explain: Say what scores are made of.
         timeout: Seconds that Milvus may take.
 
@@ -79,14 +80,15 @@ class EpisodicRetriever(BaseRetriever):
     this_session: bool = False
     as_of: datetime | float | None = None
     max_age: timedelta | float | None = None
-    include_expired: bool = False
+    include_expired: StrictBool = False
     filter: Mapping[str, Any] | Sequence[tuple[Any, str, Any]] | None = None
     rounds: tuple[int | None, int | None] | None = None
     created_from: datetime | float | None = None
     created_to: datetime | float | None = None
     entity: str | None = None
     kinds: Sequence[str] | None = None
-    explain: bool = False
+    min_score: float = 0.0
+    explain: StrictBool = False
     timeout: float | None = None
 
     def invoke(

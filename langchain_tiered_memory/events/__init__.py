@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from langchain_tiered_memory.events.dispatch import EventData, MemoryCallbackHandler, aemit, emit, logger
 from langchain_tiered_memory.events.episodic import (
+    EpisodesAvailable,
     EpisodesForgotten,
     EpisodesRecalled,
     EpisodesRemembered,
+    EpisodesUnavailable,
     EpisodicEvent,
     RecallDegraded,
 )
@@ -37,9 +39,11 @@ __all__ = [
     "CompactionFailed",
     "CompactionSuperseded",
     "EpisodeHandedOn",
+    "EpisodesAvailable",
     "EpisodesForgotten",
     "EpisodesRecalled",
     "EpisodesRemembered",
+    "EpisodesUnavailable",
     "EpisodicEvent",
     "EventData",
     "EventHook",

@@ -8,7 +8,15 @@ from typing import ClassVar
 
 from langchain_tiered_memory.events.event import MemoryEvent
 
-__all__ = ["EpisodesForgotten", "EpisodesRecalled", "EpisodesRemembered", "EpisodicEvent", "RecallDegraded"]
+__all__ = [
+    "EpisodesAvailable",
+    "EpisodesForgotten",
+    "EpisodesRecalled",
+    "EpisodesRemembered",
+    "EpisodesUnavailable",
+    "EpisodicEvent",
+    "RecallDegraded",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +105,37 @@ class RecallDegraded(EpisodicEvent):
     def describe(self) -> str:
         """Say it in one line."""
         return f"{EpisodicEvent.describe(self)}: recalled by words alone: {self.error}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodesUnavailable(EpisodicEvent):
+    """Milvus went away. Said once for each outage, with the call that met it first.
+
+    Attributes:
+        error: Why.
+    """
+
+    error: Exception
+    name: ClassVar[str] = "tiered_memory.episodes_unavailable"
+    level: ClassVar[int] = logging.WARNING
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"episodes are unavailable: {self.error}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodesAvailable(EpisodicEvent):
+    """Milvus is back. Said once at the end of each outage.
+
+    Attributes:
+        error: What the outage began with.
+    """
+
+    error: Exception
+    name: ClassVar[str] = "tiered_memory.episodes_available"
+    level: ClassVar[int] = logging.WARNING
+
+    def describe(self) -> str:
+        """Say it in one line."""
+        return f"episodes are available again, after: {self.error}"

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import message_to_dict
 
 from langchain_tiered_memory._driving import Call, Steps, adrive, drive
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.records import Fact
 from langchain_tiered_memory.semantic.store import FactStore

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_tiered_memory._driving import Call, Steps, Tell
 from langchain_tiered_memory.context.remembering import INCOMPLETE
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EpisodeHandedOn, EpisodicEvent, EventHook, hooks_of
 from langchain_tiered_memory.messages.protocol import is_inserted, is_user_turn, kind_of
@@ -105,8 +105,8 @@ class Follower:
         # This one first: one that fails for a reason of its own must not keep the others from being followed.
         for name, one in sorted(self._behind.items(), key=lambda item: item[0] != own):
             try:
-                yield from self._answers(name, one)
-                yield from self._indexed(name, one)
+                # An answer must not wait for as long as a large write may take.
+                yield from self._indexed(name, one, patience(self._episodes))
             except MemoryStoreError as error:
                 yield Tell(self._late(session_id, scope, error), self._hooks)
                 return
@@ -163,9 +163,10 @@ class Follower:
         """
         yield Call(self._episodes, "behind", (self._log, name), {"scope": owner, "timeout": patience(self._episodes)})
 
-    def _indexed(self, name: str, owner: MemoryScope) -> Steps[int]:
+    def _indexed(self, name: str, owner: MemoryScope, timeout: float | None = None) -> Steps[int]:
         """Make episodes of one session's finished rounds, and of what left its summary for good."""
-        count: int = yield Call(self._episodes, "index", (self._log, name), {"scope": owner})
+        options = {"scope": owner, "timeout": timeout}
+        count: int = yield Call(self._episodes, "index", (self._log, name), options)
         seen = self._nodes_seen.get(name, 0)
         nodes: list[SummaryNode] = yield Call(self._log, "nodes", (name, seen))
         yield from self._taken(name, nodes, owner)

@@ -10,7 +10,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_tiered_memory._optional import import_optional, require_optional
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.semantic.cached import CachedFactStore
 from langchain_tiered_memory.semantic.store import FactStore
 from langchain_tiered_memory.types import Clock

@@ -23,7 +23,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_tiered_memory.episodic import ranking
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.types import MemoryScope
 from support.questions import BEAM, Chat, Update, beam
 

@@ -29,7 +29,7 @@ from benchmarks.bench_locomo import remember
 from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog, SQLFactStore, SQLMessageLog
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.messages.tokens import TiktokenCounter, default_counter
 from langchain_tiered_memory.types import MemoryScope, TokenCounter
 from support.questions import LOCOMO, Question, locomo

@@ -23,7 +23,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.evaluation import (
     CallableTarget,
     EpisodicTarget,

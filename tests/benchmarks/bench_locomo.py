@@ -22,7 +22,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.messages import HumanMessage
 
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.types import MemoryScope
 from support.minilm import MiniLM, is_installed
 from support.questions import LOCOMO, Conversation, locomo, recall_at

@@ -23,11 +23,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from langchain_tiered_memory.episodic import _lite
 from langchain_tiered_memory.episodic.collection import EpisodeCollection
+
+from langchain_tiered_memory.episodic import _lite
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings, model_name_of
 from langchain_tiered_memory.episodic.filters import Where
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.rows import Row
 from langchain_tiered_memory.types import MemoryScope
 from support import milvus_server

@@ -8,8 +8,8 @@ import time
 from uuid import uuid4
 
 import pytest
-
 from langchain_tiered_memory.episodic.collection import EpisodeCollection
+
 from langchain_tiered_memory.episodic.filters import Where
 from langchain_tiered_memory.episodic.rows import LONGEST_CONTENT, join_parts, split_parts
 from langchain_tiered_memory.errors import MemoryStoreError

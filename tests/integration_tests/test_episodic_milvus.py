@@ -8,7 +8,7 @@ import pytest
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
 from langchain_tiered_memory import InMemoryMessageLog
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.types import MemoryScope

@@ -11,7 +11,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from benchmarks import bench_beam, bench_locomo
 from langchain_tiered_memory import SQLFactStore
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.evaluation import (
     EpisodicTarget,
     MemoryDataset,

@@ -14,8 +14,11 @@ from uuid import uuid4
 
 import pytest
 
+from langchain_tiered_memory._sync import AWAITING, BLOCKING, iterate_sync, run_sync
 from langchain_tiered_memory._times import FOREVER
 from langchain_tiered_memory.episodic.filters import Among, Condition, Where
+from langchain_tiered_memory.episodic.milvus import EpisodeCollection
+from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection
 from langchain_tiered_memory.episodic.rows import LONGEST_CONTENT, Row, join_parts, part_id, split_parts
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.types import MemoryScope
@@ -41,6 +44,35 @@ HOSTILE = [
     "true",
     "id in []",
 ]
+
+
+class Collection:
+    """A collection whose coroutines are run at once; with an `a` before the name they are awaited."""
+
+    def __init__(self, uri, *, name="episodes", dimension=DIMENSION, model=MODEL, timeout=30.0, connection=None):
+        self.connection = connection or MilvusConnection(uri, timeout=timeout)
+        options = {"dimension": dimension, "model": model, "timeout": timeout}
+        self.blocking = EpisodeCollection(self.connection, BLOCKING, name, **options)
+        self.awaiting = self.blocking.calling(AWAITING)
+
+    def __getattr__(self, name):
+        if name[0] == "a" and hasattr(EpisodeCollection, name[1:]):
+            return getattr(self.awaiting, name[1:])
+        method = getattr(self.blocking, name)
+        run = iterate_sync if name == "pages" else run_sync
+        return lambda *args, **kwargs: run(method(*args, **kwargs))
+
+    def close(self):
+        self.connection.close()
+
+    async def aclose(self):
+        await self.connection.aclose()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 
 @pytest.fixture(params=["sync", "async"])
@@ -233,7 +265,9 @@ class CollectionConformance:
         parts = split_parts(row(user, 1, content="x" * 2 * LONGEST_CONTENT))
         other = row(user, 2)
         await call(collection, "upsert", [*parts, other])
-        changed = await call(collection, "update", [parts[0].id, "nobody"], valid_until=5, superseded_by=other.id)
+        changed = await call(
+            collection, "update", [parts[0].id, "nobody"], {"valid_until": 5, "superseded_by": other.id}
+        )
         assert changed == 1
         stored = await call(collection, "select", Where(user_key=user, episodes=(parts[0].id,)), order="number")
         assert [(one.valid_until, one.superseded_by) for one in stored] == [(5, other.id)] * 2
@@ -245,7 +279,7 @@ class CollectionConformance:
 
     def test_what_makes_a_row_what_it_is_cannot_be_changed(self, collection, user):
         with pytest.raises(ValueError, match="content cannot be changed"):
-            collection.update([user], content="something else")
+            collection.update([user], {"content": "something else"})
 
     async def test_all_rows_come_however_many_and_in_order(self, collection, call, user):
         rows = [row(user, n, session_key=f"s{n % 2}", created_at=(n * 7) % 1_501) for n in range(1_501)]

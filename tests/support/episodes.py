@@ -21,7 +21,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory import InMemoryMessageLog
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory._sync import run_sync
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
 from langchain_tiered_memory.events import (
@@ -686,12 +687,12 @@ class EpisodicConformance:
     # --- failures -----------------------------------------------------------------------------------------------------
 
     async def test_an_embedder_that_fails_for_a_while_is_asked_again(self, uri, call, ada, clock, monkeypatch):
-        monkeypatch.setattr("langchain_tiered_memory.episodic._writing._PAUSE", 0.001)
+        monkeypatch.setattr("langchain_tiered_memory.episodic.embeddings._PAUSE", 0.001)
         with EpisodicMemory(uri, FailingEmbeddings(2), clock=clock, collection="failing") as memory:
             assert len(await call(memory, "remember", "tea", scope=ada)) == 1
 
     async def test_an_embedder_that_keeps_failing_writes_nothing_by_halves(self, uri, call, ada, clock, monkeypatch):
-        monkeypatch.setattr("langchain_tiered_memory.episodic._writing._PAUSE", 0.001)
+        monkeypatch.setattr("langchain_tiered_memory.episodic.embeddings._PAUSE", 0.001)
         failing = FailingEmbeddings(1_000, only_after=2)
         log = InMemoryMessageLog()
         log.append("s", rounds(200))
@@ -708,12 +709,12 @@ class EpisodicConformance:
             assert await call(memory, "count", ada) == 200
 
     async def test_a_question_whose_embedding_fails_is_answered_by_its_words(self, uri, call, ada, clock, monkeypatch):
-        monkeypatch.setattr("langchain_tiered_memory.episodic._writing._PAUSE", 0.001)
+        monkeypatch.setattr("langchain_tiered_memory.episodic.embeddings._PAUSE", 0.001)
         told, embeddings = [], FailingEmbeddings(0)
         with EpisodicMemory(uri, embeddings, clock=clock, collection="failing", hooks=[told.append]) as memory:
             await call(memory, "remember", "my sister lives in Turin", scope=ada)
             embeddings.failures = 1_000
-            if memory._shelf.of_model(32).capabilities().bm25:
+            if run_sync(memory._provider.of_model(32).capabilities()).bm25:
                 assert len(await call(memory, "recall", "sister", scope=ada)) == 1
             else:
                 with pytest.raises(MemoryStoreError, match="busy"):
@@ -771,7 +772,7 @@ class EpisodicConformance:
             assert (await call(memory, "recall", "question 1", scope=ada))[0].id == new
 
     async def test_a_rebuild_that_fails_leaves_everything_as_it_was(self, uri, call, ada, clock, monkeypatch):
-        monkeypatch.setattr("langchain_tiered_memory.episodic._writing._PAUSE", 0.001)
+        monkeypatch.setattr("langchain_tiered_memory.episodic.embeddings._PAUSE", 0.001)
         name = f"models_{next(_numbers)}"
         with EpisodicMemory(uri, WordEmbeddings(), clock=clock, collection=name) as memory:
             await call(memory, "remember", rounds(100), scope=ada)

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import RunnableLambda
 
 from langchain_tiered_memory.context.budget import ContextBudget
-from langchain_tiered_memory.episodic.milvus import EpisodicMemory
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
 from langchain_tiered_memory.events import MemoryCallbackHandler
 from langchain_tiered_memory.memory import TieredMemory

@@ -6,9 +6,9 @@ import pytest
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory._times import micros_of
-from langchain_tiered_memory.episodic._conflicts import Statement
-from langchain_tiered_memory.episodic._rounds import key_function, key_of, prefixes_of, said_of
-from langchain_tiered_memory.episodic.records import Episode, Said, transcript_of
+from langchain_tiered_memory.episodic.conflicts import Statement
+from langchain_tiered_memory.episodic.episode import Episode, Said, transcript_of
+from langchain_tiered_memory.episodic.rounds import key_function, key_of, prefixes_of, said_of
 from langchain_tiered_memory.messages.protocol import SHRUNK_SOURCE, SOURCE_KEY
 from langchain_tiered_memory.messages.transcript import Prefixes
 from langchain_tiered_memory.types import MemoryScope

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from langchain_core.messages import BaseMessage, ChatMessage, RemoveMessage
+from langchain_core.messages import (
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    RemoveMessage,
+    ToolMessage,
+)
 
 from langchain_tiered_memory.episodic.analysis import search_text, terms_of
+from langchain_tiered_memory.episodic.embeddings import clean
+from langchain_tiered_memory.episodic.episode import Episode, Role, Said
 from langchain_tiered_memory.episodic.quoting import without_quotations
-from langchain_tiered_memory.episodic.records import Episode, Role, Said
 from langchain_tiered_memory.messages._transcript_text import render
 from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
 from langchain_tiered_memory.messages.transcript import PREFIXES, Prefixes
@@ -30,8 +37,16 @@ _ANSWER_HEAD: Final = 200
 _RESULT_HEAD: Final = 120
 _LONGEST_READ: Final = 8_000
 """Characters that an embedding model is given; models read 256 to 8,000 tokens, and some refuse more."""
-_ROLES: Final[Mapping[Speaking, Role]] = {"user": "user", "assistant": "assistant", "result": "tool", "other": "user"}
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ROLES: Final[Mapping[Speaking, Role]] = {
+    "user": "user",
+    "assistant": "assistant",
+    "result": "tool",
+    "other": "assistant",
+}
+_RESULT_BLOCKS: Final = frozenset(
+    ("tool_result", "server_tool_result", "function_call_output", "web_search_tool_result")
+)
+_MEDIA: Final = ("image", "audio", "video", "document", "file", "media")
 _WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -59,18 +74,52 @@ def prefixes_of(prefixes: Prefixes | str) -> Prefixes:
 
 
 def said_of(messages: Sequence[BaseMessage], prefixes: Prefixes) -> list[Said]:
-    """What was said in a round.
+    """What was said in a round, and who said it.
 
     Prompts, summaries, recalled memories and error results that only close a call were said by nobody: were they
-    stored, the memory would feed on itself.
+    stored, the memory would feed on itself. Reasoning was said to nobody, and content blocks that no reader knows are
+    data of a provider; both stay in the log. Results in a user's message are the tool's, the text beside them is the
+    user's, and what another agent says (a `ChatMessage` of its role, an `AIMessage` of its name) is that agent's.
     """
-    return [said for message in messages if _was_said(message) and (said := _said(message, prefixes)).text.strip()]
+    said: list[Said] = []
+    for message in messages:
+        if isinstance(message, RemoveMessage) or kind_of(message) == "system" or is_inserted(message):
+            continue
+        for part in _parts(message):
+            one = _said(part, prefixes)
+            if one.text.strip():
+                said.append(one)
+    return said
 
 
-def _was_said(message: BaseMessage) -> bool:
-    if isinstance(message, RemoveMessage) or kind_of(message) == "system":
+def _parts(message: BaseMessage) -> Iterator[BaseMessage]:
+    """A message without what nobody said, the results in a user's message apart from its text."""
+    extra = {key: value for key, value in message.additional_kwargs.items() if key != "reasoning_content"}
+    if isinstance(message.content, str):
+        yield message if len(extra) == len(message.additional_kwargs) else _changed(message, additional_kwargs=extra)
+        return
+    blocks = [block for block in message.content if isinstance(block, str) or _is_said(block)]
+    results = [block for block in blocks if isinstance(block, dict) and str(block.get("type")) in _RESULT_BLOCKS]
+    if isinstance(message, HumanMessage) and results and len(results) < len(blocks):
+        yield _changed(message, content=results, additional_kwargs=extra)
+        blocks = [block for block in blocks if block not in results]
+    yield _changed(message, content=blocks, additional_kwargs=extra)
+
+
+def _changed(message: BaseMessage, **changes: object) -> BaseMessage:
+    return message.model_copy(update=changes)
+
+
+def _is_said(block: Mapping[str, object]) -> bool:
+    """Whether a content block is words, a call, a result, or a picture or another medium."""
+    kind = str(block.get("type", ""))
+    if "reasoning" in kind or "thinking" in kind or {"reasoning", "thinking"} & block.keys():
         return False
-    return not is_inserted(message)
+    if kind.endswith(("_use", "_call", "_output", "_result")) or kind in _RESULT_BLOCKS:
+        return True
+    if any(isinstance(block.get(key), str) for key in ("text", "refusal")):
+        return True
+    return any(medium in kind or medium in block for medium in _MEDIA)
 
 
 def _said(message: BaseMessage, prefixes: Prefixes) -> Said:
@@ -80,7 +129,8 @@ def _said(message: BaseMessage, prefixes: Prefixes) -> Said:
         return Said(role, _name(message, prefixes.human), without_quotations(text))
     if role == "assistant":
         return Said(role, _name(message, prefixes.ai), text)
-    return Said(role, f"{prefixes.tool} {message.name}" if message.name else prefixes.tool, text)
+    named = isinstance(message, ToolMessage | FunctionMessage) and message.name
+    return Said(role, f"{prefixes.tool} {message.name}" if named else prefixes.tool, text)
 
 
 def _name(message: BaseMessage, default: str) -> str:
@@ -163,11 +213,6 @@ def _read(text: str) -> str:
     return clean(text[:_LONGEST_READ])
 
 
-def clean(text: str) -> str:
-    """A text that every embedding model and store takes: lone surrogates and NUL are no characters to them."""
-    return _SURROGATE.sub("\ufffd", text).replace("\0", " ")
-
-
 def _spoken_by(episode: Episode, text: str, prefixes: Prefixes) -> str:
     names = named_speakers(episode, prefixes)
     return f"{names[0]}: {text}" if names and not text.startswith(f"{names[0]}:") else text
@@ -184,7 +229,7 @@ def _heads(said: Sequence[Said]) -> Iterator[str]:
 
 
 def _date_words(moment: datetime) -> str:
-    """The date as people ask for it, in the words that `_conflicts` takes away again to see what was said."""
+    """The date as people ask for it, in the words that `conflicts` takes away again to see what was said."""
     return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {moment.date()}"
 
 

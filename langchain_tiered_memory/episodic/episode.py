@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from langchain_tiered_memory._digests import digest_of
-from langchain_tiered_memory._times import FOREVER, Duration, Moment, from_micros, in_utc, micros_of, seconds_of
-from langchain_tiered_memory.episodic._escaping import escaped, escaped_json
-from langchain_tiered_memory.episodic.rows import LONGEST_ENTITY
+from langchain_tiered_memory._times import FOREVER, from_micros, in_utc, micros_of
+from langchain_tiered_memory.episodic.rows import LONGEST_ENTITY, Row, escaped, escaped_json
+from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.types import MemoryScope
 
 __all__ = [
+    "CURSOR",
     "EPISODE_KINDS",
     "LONGEST_METADATA",
     "RESERVED",
+    "USER_FIELDS",
     "Episode",
     "Kind",
     "Role",
     "Said",
-    "Validity",
     "checked_entity",
     "checked_metadata",
+    "checked_scope",
+    "episode_of",
     "id_of_content",
     "id_of_place",
+    "own_of",
+    "row_of",
+    "row_of_notes",
+    "speakers_in",
     "transcript_of",
-    "validity_of",
 ]
 
 Kind: TypeAlias = Literal["round", "text", "summary"]
@@ -37,6 +44,8 @@ Role: TypeAlias = Literal["user", "assistant", "tool"]
 EPISODE_KINDS: Final[tuple[Kind, ...]] = ("round", "text", "summary")
 """The kinds of rows that are episodes; every other kind is bookkeeping and is never recalled, exported or counted."""
 
+CURSOR: Final = "cursor"
+"""The kind of the rows that say how far a log was read."""
 RESERVED: Final = frozenset(
     (
         "id", "score", "kind", "session", "round", "first", "last", "entity", "created_at", "valid_from", "valid_until",
@@ -46,6 +55,13 @@ RESERVED: Final = frozenset(
 """What a recalled Document says in its metadata beside what the user gave."""
 LONGEST_METADATA: Final = 32_000
 """UTF-8 bytes of a user's metadata as JSON; Milvus' own limit is shared with what the memory notes."""
+USER_FIELDS: Final = "user"
+"""Where in a row's metadata the user's stands."""
+_OWN: Final = "own"
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_SPEAKER_FIELDS: Final = ("speaker", "name", "author")
+_LONGEST_SAID: Final = 20_000
+"""Characters of the notes on who said what in a round; where they are longer only the whole text is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,58 +225,19 @@ def id_of_content(scope: MemoryScope, created_at: datetime | None, *parts: str) 
     return digest_of(scope.user_key, scope.session_key, "content", when, *parts)
 
 
-# --- validity ---------------------------------------------------------------------------------------------------------
+# --- what callers give ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Validity:
-    """When something happened, and from when until when it is true."""
-
-    created_at: datetime
-    valid_from: datetime
-    valid_until: datetime | None
-
-
-def validity_of(
-    now: datetime,
-    *,
-    created_at: Moment | None = None,
-    valid_from: Moment | None = None,
-    valid_until: Moment | None = None,
-    ttl: Duration | None = None,
-) -> Validity:
-    """Work out when an episode is true.
-
-    Without `valid_from` it is true from when it happened; but what was written is true now, whatever the clock of
-    another machine stamped it with, so it begins no later than now.
-
-    Args:
-        now: The present time.
-        created_at: When it happened; now if not given.
-        valid_from: From when on it is true.
-        valid_until: Until when it is true, that moment excluded.
-        ttl: How long it is true, from `valid_from` on, instead of `valid_until`.
+def checked_scope(scope: Any) -> MemoryScope:  # noqa: ANN401  # callers without type checks too
+    """A scope, for there is no reading and writing without one.
 
     Raises:
-        ValueError: A time is no time, both ends were given, or the end lies before the beginning.
+        ScopeError: It is none.
     """
-    created = now if created_at is None else in_utc(created_at, "created_at")
-    begins = min(created, now) if valid_from is None else in_utc(valid_from, "valid_from")
-    if ttl is not None:
-        if valid_until is not None:
-            msg = f"valid_until={valid_until!r} and ttl={ttl!r} both say when it ends: give one of them"
-            raise ValueError(msg)
-        seconds = seconds_of(ttl, "ttl")
-        # Through seconds since 1970 a microsecond could be lost, so only the duration is given as a number.
-        ends: datetime | None = from_micros(min(micros_of(begins) + round(seconds * 1_000_000), FOREVER))
-    else:
-        ends = None if valid_until is None else in_utc(valid_until, "valid_until")
-    if ends is not None and ends <= begins:
-        if valid_from is not None:
-            msg = f"valid_until={ends.isoformat()} is not after valid_from={begins.isoformat()}: it would never be true"
-            raise ValueError(msg)
-        begins = ends  # it was over when it was written: kept, and true at no time
-    return Validity(created, begins, ends)
+    if not isinstance(scope, MemoryScope):
+        msg = f"scope={scope!r} is no MemoryScope: pass scope=MemoryScope(user=...); nobody's memory is everybody's"
+        raise ScopeError(msg)
+    return scope
 
 
 def checked_entity(entity: Any) -> str | None:  # noqa: ANN401  # callers without type checks too
@@ -310,3 +287,110 @@ def checked_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 def transcript_of(said: Sequence[Said]) -> str:
     """Messages as the content of a round."""
     return "\n".join(f"{one.speaker}: {one.text}" for one in said)
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def row_of(episode: Episode, *, terms: str, vector: Sequence[float] | None) -> Row:
+    """An episode as a row, before it is split into parts.
+
+    Args:
+        episode: The episode.
+        terms: The words that a lexical search compares.
+        vector: What a search by vector compares.
+    """
+    own: dict[str, Any] = {}
+    if episode.first or episode.last:
+        own |= {"first": episode.first, "last": episode.last}
+    said = [[said.role, said.speaker, len(said.text)] for said in episode.said]
+    if said and len(json.dumps(said)) <= _LONGEST_SAID:
+        own["said"] = said
+    scope = episode.scope
+    return Row(
+        id=episode.id,
+        user_key=scope.user_key,
+        session_key=scope.session_key,
+        content=episode.content,
+        episode=episode.id,
+        tenant=scope.tenant,
+        user=scope.user,
+        session=scope.session or "",
+        number=episode.round,
+        kind=episode.kind,
+        terms=terms,
+        vector=vector,
+        created_at=micros_of(episode.created_at),
+        valid_from=micros_of(episode.valid_from),
+        valid_until=FOREVER if episode.valid_until is None else micros_of(episode.valid_until),
+        superseded_by=episode.superseded_by or "",
+        entity=episode.entity or "",
+        metadata={USER_FIELDS: dict(episode.metadata), _OWN: own} if own else {USER_FIELDS: dict(episode.metadata)},
+    )
+
+
+def episode_of(row: Row) -> Episode:
+    """Read an episode from its row, its parts joined."""
+    own = row.metadata.get(_OWN, _NOTHING)
+    scope = MemoryScope(row.user, row.tenant, row.session or None)
+    return Episode(
+        id=row.episode or row.id,
+        scope=scope,
+        content=row.content,
+        created_at=from_micros(row.created_at),
+        valid_from=from_micros(row.valid_from),
+        valid_until=None if row.valid_until >= FOREVER else from_micros(row.valid_until),
+        superseded_by=row.superseded_by or None,
+        kind=row.kind,  # type: ignore[arg-type]  # written by row_of
+        round=row.number,
+        first=own.get("first", 0),
+        last=own.get("last", 0),
+        entity=row.entity or None,
+        metadata=dict(row.metadata.get(USER_FIELDS, _NOTHING)),
+        said=_said_in(row.content, own.get("said", ())),
+    )
+
+
+def _said_in(content: str, spans: Sequence[Sequence[Any]]) -> tuple[Said, ...]:
+    """The messages that `transcript_of` wrote, by the lengths of their texts."""
+    said = []
+    start = 0
+    for role, speaker, length in spans:
+        start += len(speaker) + len(": ")
+        said.append(Said(role, speaker, content[start : start + length]))
+        start += length + len("\n")
+    return tuple(said)
+
+
+def own_of(row: Row) -> Mapping[str, Any]:
+    """What the memory itself noted in a row."""
+    noted: Mapping[str, Any] = row.metadata.get(_OWN, _NOTHING)
+    return noted
+
+
+def speakers_in(row: Row, unnamed: Collection[str]) -> tuple[str, ...]:
+    """The names of those who speak in an episode, as its messages or its metadata give them.
+
+    Args:
+        row: The episode.
+        unnamed: What speakers without a name are called.
+    """
+    names = [speaker for role, speaker, _ in own_of(row).get("said", ()) if role != "tool"]
+    user = row.metadata.get(USER_FIELDS, _NOTHING)
+    names += [value for field in _SPEAKER_FIELDS if isinstance(value := user.get(field), str)]
+    return tuple(dict.fromkeys(name for name in names if name not in unnamed))
+
+
+def row_of_notes(row_id: str, scope: MemoryScope, kind: str, notes: Mapping[str, Any]) -> Row:
+    """A row that is no episode: what the memory notes for itself.
+
+    It names nobody, so that it may outlive the episodes.
+    """
+    return Row(
+        id=row_id,
+        user_key=scope.user_key,
+        session_key=scope.session_key,
+        episode=row_id,
+        kind=kind,
+        metadata={_OWN: dict(notes)},
+    )

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from langchain_tiered_memory._driving import Call, Steps
-from langchain_tiered_memory._times import micros_of, now_of
-from langchain_tiered_memory.episodic._keeping import Keeper
-from langchain_tiered_memory.episodic._mapping import own_of, row_of_notes
-from langchain_tiered_memory.episodic._rounds import said_of
-from langchain_tiered_memory.episodic.records import Episode, id_of_place, transcript_of
+from langchain_tiered_memory._times import micros_of
+from langchain_tiered_memory.episodic.episode import CURSOR, Episode, id_of_place, own_of, row_of_notes, transcript_of
+from langchain_tiered_memory.episodic.provider import MemoryContext
+from langchain_tiered_memory.episodic.remember import stored_episodes, write_episodes
+from langchain_tiered_memory.episodic.rounds import said_of
 from langchain_tiered_memory.episodic.rows import Row
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
 from langchain_tiered_memory.messages.units import walk_units
@@ -27,10 +26,8 @@ from langchain_tiered_memory.types import MemoryScope
 if TYPE_CHECKING:
     from langchain_tiered_memory.working.log import LogEntry, MessageLog
 
-__all__ = ["CURSOR", "Cursor", "Indexer"]
+__all__ = ["Cursor", "LogIndexer"]
 
-CURSOR: Final = "cursor"
-"""The kind of the rows that say how far a log was read."""
 _PIECE: Final = 256
 """Messages of the log that are read at a time."""
 _WRITE: Final = 64
@@ -82,36 +79,40 @@ class _Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexer:
+class LogIndexer:
     """Reads a session of a log into the memory.
 
     Attributes:
-        keeper: Writes the episodes.
+        context: Of the memory.
         log: The log.
         session_id: The session.
         scope: Whose it is; where it names no session, the episodes belong to the log's.
     """
 
-    keeper: Keeper
+    context: MemoryContext
     log: MessageLog
     session_id: str
     scope: MemoryScope
 
     @classmethod
-    def of(cls, keeper: Keeper, log: MessageLog, session_id: str, scope: MemoryScope) -> Indexer:
+    def of(cls, context: MemoryContext, log: MessageLog, session_id: str, scope: MemoryScope) -> LogIndexer:
         """The indexer of a session, its episodes in a scope that names one."""
         named = scope if scope.session is not None else replace(scope, session=session_id)
-        return cls(keeper, log, session_id, named)
+        return cls(context, log, session_id, named)
 
-    def index(self) -> Steps[int]:
-        """Write what is new, and give how many episodes that was."""
-        cursor = yield from self.cursor()
+    async def index(self, timeout: float | None = None) -> int:  # noqa: ASYNC109  # a deadline that Milvus is told
+        """Write what is new, and give how many episodes that was.
+
+        Args:
+            timeout: Seconds in which Milvus must answer at all; what is then written may take longer.
+        """
+        cursor = await self.cursor(timeout)
         written = 0
         waiting: list[LogEntry] = []
         after = max(cursor.first - 1, 0)
         size = _PIECE + cursor.number - after  # with the whole of the last round, which ends at the cursor
         while True:
-            entries: list[LogEntry] = yield Call(self.log, "entries", (self.session_id, after, size))
+            entries = await self._entries(after, size)
             if size > _PIECE and not _marked(cursor, entries):
                 cursor, after, size = Cursor(round=cursor.round), 0, _PIECE  # the session was erased, and begun anew
                 continue
@@ -121,29 +122,31 @@ class Indexer:
             rounds, waiting = self._finished(waiting, cursor, ended=ended)
             for start in range(0, len(rounds), _WRITE):
                 some = rounds[start : start + _WRITE]
-                count, cursor = yield from self._write(some, cursor)
+                count, cursor = await self._write(some, cursor)
                 written += count
             if ended:
                 return written
             after = entries[-1].number
 
-    def behind(self, timeout: float | None) -> Steps[int]:
+    async def _entries(self, after: int, size: int | None = None) -> list[LogEntry]:
+        return await self.context.caller.call(self.log.entries, self.log.aentries, self.session_id, after, size)
+
+    async def behind(self, timeout: float | None) -> int:  # noqa: ASYNC109  # as above
         """How many messages of finished rounds the log has beyond the cursor."""
-        cursor = yield from self.cursor(timeout)
-        entries: list[LogEntry] = yield Call(self.log, "entries", (self.session_id, max(cursor.first - 1, 0)))
+        cursor = await self.cursor(timeout)
+        entries = await self._entries(max(cursor.first - 1, 0))
         if cursor.number and not _marked(cursor, entries):
             cursor = Cursor(round=cursor.round)
-            entries = yield Call(self.log, "entries", (self.session_id, 0))
+            entries = await self._entries(0)
         rounds, _ = self._finished(entries, cursor, ended=True)
         return sum(entry.number > cursor.number for one in rounds for entry in one.entries)
 
-    def cursor(self, timeout: float | None = None) -> Steps[Cursor]:
+    async def cursor(self, timeout: float | None = None) -> Cursor:  # noqa: ASYNC109  # as above
         """How far the session was read."""
-        collection = yield from self.keeper.shelf.found(timeout)
+        collection = await self.context.stored_collection(timeout)
         if collection is None:
             return Cursor()
-        options = {"user_key": self.scope.user_key, "timeout": timeout}
-        rows = yield Call(collection, "fetch", ([self._cursor_id()],), options)
+        rows = await collection.fetch([self._cursor_id()], user_key=self.scope.user_key, timeout=timeout)
         return Cursor.of(rows[0]) if rows else Cursor()
 
     def _cursor_id(self) -> str:
@@ -169,10 +172,10 @@ class Indexer:
                 rounds.append(_Round(part))
         return rounds, waiting
 
-    def _write(self, rounds: Sequence[_Round], cursor: Cursor) -> Steps[tuple[int, Cursor]]:
+    async def _write(self, rounds: Sequence[_Round], cursor: Cursor) -> tuple[int, Cursor]:
         """Write the episodes of some rounds, and behind them the cursor; gives how many are new, and the cursor."""
         drafts = self._drafts(rounds, cursor)
-        stored = yield from self.keeper.stored(self.scope, [draft.id for draft in drafts])
+        stored = await stored_episodes(self.context, self.scope, [draft.id for draft in drafts])
         new: list[Episode] = []
         grown: list[Episode] = []
         for draft in drafts:
@@ -186,13 +189,10 @@ class Indexer:
             rest = [entry for entry in rounds[0].entries if entry.number > cursor.number]
             since = self._draft(_Round(tuple(rest)), new[0].round)
             new = [*([] if since is None else [since]), *new[1:]]
-        if new or grown:
-            yield from self.keeper.write([*grown, *new])
         last = rounds[-1]
         number = max([cursor.round, *(draft.round for draft in drafts)])
         moved = Cursor(last.last.number, last.first.number, number, _mark(last.last))
-        collection = yield from self.keeper.shelf.for_writing([])
-        yield Call(collection, "upsert", ([moved.row(self._cursor_id(), self.scope)],))
+        await write_episodes(self.context, [*grown, *new], [moved.row(self._cursor_id(), self.scope)])
         return len(new), moved
 
     def _drafts(self, rounds: Sequence[_Round], cursor: Cursor) -> list[Episode]:
@@ -212,7 +212,7 @@ class Indexer:
 
     def _draft(self, one: _Round, number: int) -> Episode | None:
         """The episode of a round; `None` where nobody said anything in it."""
-        said = said_of([entry.message for entry in one.entries], self.keeper.prefixes)
+        said = said_of([entry.message for entry in one.entries], self.context.prefixes)
         if not said:
             return None
         created = one.first.created_at
@@ -222,7 +222,7 @@ class Indexer:
             scope=self.scope,
             content=transcript_of(said),
             created_at=created,
-            valid_from=min(created, now_of(self.keeper.clock)),
+            valid_from=min(created, self.context.now()),
             kind="round",
             round=number,
             first=one.first.number,

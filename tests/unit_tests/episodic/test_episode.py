@@ -8,18 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langchain_tiered_memory._times import FOREVER
-from langchain_tiered_memory.episodic._mapping import episode_of, row_of, speakers_in
-from langchain_tiered_memory.episodic.records import (
+from langchain_tiered_memory.episodic.episode import (
     LONGEST_METADATA,
     RESERVED,
     Episode,
     Said,
     checked_metadata,
+    episode_of,
     id_of_content,
     id_of_place,
+    row_of,
+    speakers_in,
     transcript_of,
-    validity_of,
 )
+from langchain_tiered_memory.episodic.remember import validity_of
 from langchain_tiered_memory.types import MemoryScope
 
 ADA = MemoryScope("ada", session="s1")

@@ -1,0 +1,456 @@
+"""Recalls the episodes that answer a question: one search, one look at the neighbours, one order."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final, TypedDict, Unpack
+
+from langchain_core.documents import Document
+
+from langchain_tiered_memory._times import FOREVER, Duration, Moment, in_utc, micros_of, seconds_of
+from langchain_tiered_memory.episodic.analysis import search_text
+from langchain_tiered_memory.episodic.embeddings import embed_question
+from langchain_tiered_memory.episodic.episode import (
+    EPISODE_KINDS,
+    USER_FIELDS,
+    Episode,
+    checked_entity,
+    checked_scope,
+    episode_of,
+    speakers_in,
+)
+from langchain_tiered_memory.episodic.filters import Among, Condition, Where
+from langchain_tiered_memory.episodic.milvus_reading import CollectionReader, Hits, LexicalHit
+from langchain_tiered_memory.episodic.provider import MemoryContext
+from langchain_tiered_memory.episodic.ranking import NEIGHBOURS, POOL, Candidate, Query, Ranked, rank
+from langchain_tiered_memory.episodic.rows import Row, join_parts, part_id
+from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.events import EpisodesRecalled, RecallDegraded
+from langchain_tiered_memory.types import MemoryScope
+
+__all__ = ["Filter", "Question", "RecallOptions", "document_of", "recall"]
+
+Filter = Mapping[str, Any] | Sequence[tuple[str | tuple[str, ...], str, Any]]
+"""Conditions on what the user gave as metadata: `{"topic": "tea"}`, or `[("priority", ">=", 2)]`."""
+
+_MOST: Final = 1_000
+"""Episodes that one recall gives at most; who wants them all exports them."""
+_FEWEST: Final = 10
+_NEIGHBOURLY: Final = 50
+"""Of more hits than this the neighbours are not read: they would not come up to the best."""
+
+
+class RecallOptions(TypedDict, total=False):
+    """What a question may say beside its words, its scope and `k`; see `EpisodicMemory.recall`."""
+
+    as_of: Moment | None
+    max_age: Duration | None
+    include_expired: bool
+    filter: Filter | None
+    rounds: tuple[int | None, int | None] | None
+    created_from: Moment | None
+    created_to: Moment | None
+    entity: str | None
+    kinds: Sequence[str] | None
+    min_score: float
+    explain: bool
+    timeout: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, checked.
+
+    Attributes:
+        query: What is asked.
+        scope: Whose memory it is.
+        where: Which rows may be an answer.
+        k: How many episodes to give.
+        now: The present, or the moment that is asked about, in microseconds.
+        min_score: What scores less is no answer.
+        explain: Whether to say what each score is made of.
+        deadline: When Milvus must have answered, on the monotonic clock.
+    """
+
+    query: str
+    scope: MemoryScope
+    where: Where
+    k: int
+    now: int
+    min_score: float = 0.0
+    explain: bool = False
+    deadline: float = math.inf
+
+    @classmethod
+    def of(
+        cls,
+        query: str,
+        scope: MemoryScope,
+        k: int,
+        *,
+        now: datetime,
+        default_timeout: float,
+        **options: Unpack[RecallOptions],
+    ) -> Question:
+        """Check what a caller asks.
+
+        Raises:
+            ScopeError: There is no scope.
+            TypeError: The query is no text.
+            ValueError: Another argument makes no sense.
+        """
+        given: object = query
+        if not isinstance(given, str):
+            msg = f"query is a text, got {type(query).__name__}: {query!r:.80}"
+            raise TypeError(msg)
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= _MOST:
+            msg = f"k is a whole number from 1 to {_MOST:,}, got {k!r}"
+            raise ValueError(msg)
+        as_of, timeout = options.get("as_of"), options.get("timeout")
+        return cls(
+            query=query,
+            scope=checked_scope(scope),
+            where=_where_of(scope, now, options),
+            k=k,
+            now=micros_of(now if as_of is None else in_utc(as_of, "as_of")),
+            min_score=_checked_score(options.get("min_score", 0.0)),
+            explain=_checked_flag("explain", options.get("explain", False)),
+            deadline=time.monotonic() + (default_timeout if timeout is None else seconds_of(timeout, "timeout")),
+        )
+
+    def seconds_left(self) -> float:
+        """How long Milvus may still take.
+
+        Raises:
+            MemoryStoreError: No longer.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            msg = "the time for this recall is over: nothing was found out; give it a longer timeout, or ask again"
+            raise MemoryStoreError(msg)
+        return left
+
+
+async def recall(context: MemoryContext, asked: Question, *, half_life: float | None = None) -> list[Document]:
+    """The episodes that answer a question, best first.
+
+    Args:
+        context: Of the memory.
+        asked: The question.
+        half_life: Seconds after which an episode counts half of a new one; `None`: age does not count.
+
+    Raises:
+        MemoryStoreError: Milvus does not answer in time, or cannot be searched.
+    """
+    started = time.perf_counter()
+    if not asked.query.strip():
+        return []
+    query = Query.of(asked.query)
+    vector, failure = await _vector(context, asked)
+    collection = await context.provider.for_search(context.caller, vector, asked.seconds_left())
+    if collection is None:
+        return []
+    if failure is not None and not (await collection.capabilities()).bm25:
+        raise failure
+    found = _Found()
+    found.add(
+        await collection.search(
+            asked.where,
+            vector=vector,
+            terms=search_text(query.terms),
+            limit=_pool(asked.k),
+            timeout=asked.seconds_left(),
+        )
+    )
+    await _read_around(collection, found, vector, asked)
+    now = asked.now if half_life is not None else None
+    ranked = rank(query, found.candidates(context.unnamed), now=now, half_life=half_life)
+    ranked = [one for one in ranked if one.score >= asked.min_score]
+    rows = await _whole(collection, found, ranked[: asked.k], asked)
+    documents = [
+        document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked[: asked.k]
+    ]
+    event = EpisodesRecalled(
+        session_id=asked.scope.session or "",
+        tenant_id=asked.scope.tenant,
+        user_id=asked.scope.user,
+        ids=tuple(str(document.id) for document in documents),
+        seconds=time.perf_counter() - started,
+    )
+    await context.emit(event)
+    return documents
+
+
+def _pool(k: int) -> int:
+    """How many hits to ask for by vector, and by words.
+
+    A few do for a few: of each, Milvus Lite takes 0.2 ms. For 5 episodes, 12 hits of each kind find 69.6 % of LoCoMo's
+    evidence, 25 find 69.9 %, 100 find 70.4 % (LocalEmbeddings).
+    """
+    return max(k, min(POOL, max(_FEWEST, 2 + 2 * k)))
+
+
+async def _vector(context: MemoryContext, asked: Question) -> tuple[list[float] | None, MemoryStoreError | None]:
+    """The question's vector; none, and why, where the model fails: words still find what they can."""
+    embeddings = context.provider.embeddings
+    if embeddings is None:
+        return None, None
+    try:
+        return await embed_question(context.caller, embeddings, asked.query), None
+    except MemoryStoreError as error:
+        event = RecallDegraded(
+            session_id=asked.scope.session or "",
+            tenant_id=asked.scope.tenant,
+            user_id=asked.scope.user,
+            error=error,
+        )
+        await context.emit(event)
+        return None, error
+
+
+# --- candidates -------------------------------------------------------------------------------------------------------
+
+
+class _Found:
+    """The rows that searches gave, by episode: of a long one any part may have been found."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+        self._first: dict[str, Row] = {}
+        self._lexical_hits: dict[str, LexicalHit] = {}
+        self._dense: dict[str, float] = {}
+        self._lexical: dict[str, float] = {}
+
+    def add(self, hits: Hits) -> None:
+        """Take in what a search gave."""
+        for row, score in hits.dense:
+            self._add_row(row)
+            self._dense[row.episode] = score
+        for hit, score in hits.lexical:
+            self._lexical_hits[hit.episode] = hit
+            self._lexical[hit.episode] = score
+
+    def add_rows(self, rows: Iterable[Row]) -> None:
+        """Take in rows that were read."""
+        for row in rows:
+            self._add_row(row)
+
+    def _add_row(self, row: Row) -> None:
+        self.rows[row.id] = row
+        known = self._first.get(row.episode)
+        if known is None or row.part < known.part:
+            self._first[row.episode] = row
+
+    def candidates(self, unnamed: Collection[str]) -> list[Candidate]:
+        """Each episode once, with both of its scores."""
+        return [
+            Candidate(
+                id=episode,
+                thread=_thread_of(row),
+                number=row.number,
+                text=row.content,
+                terms=self._terms_of(episode, row),
+                created_at=row.created_at,
+                dense=self._dense.get(episode),
+                lexical=self._lexical.get(episode),
+                speakers=speakers_in(row, unnamed),
+                entity=row.entity,
+            )
+            for episode, row in self._first.items()
+        ]
+
+    def _terms_of(self, episode: str, row: Row) -> str:
+        """The terms of a row, and of the part of its episode that words found, if that is another."""
+        hit = self._lexical_hits.get(episode)
+        found = None if hit is None or hit.id == row.id else self.rows.get(hit.id)
+        return row.terms if found is None else f"{row.terms} {found.terms}"
+
+    def unread(self) -> tuple[str, ...]:
+        """The episodes of which only words are known."""
+        return tuple(episode for episode in self._lexical_hits if episode not in self._first)
+
+    def later_parts(self) -> list[str]:
+        """The rows that words found and that are no first parts, which are all that is read otherwise."""
+        return [hit.id for hit in self._lexical_hits.values() if hit.id not in self.rows]
+
+    def around(self, count: int) -> Among:
+        """The rows to read: what only its words found, and neighbours of the best.
+
+        Args:
+            count: How many of the best by vector, and how many of the best by words.
+        """
+        found: dict[str, Row | LexicalHit] = {**self._lexical_hits, **self._first}
+        known = {(one.session_key, one.number) for one in found.values()}
+        wanted: dict[str, set[int]] = {}
+        for scores in (self._dense, self._lexical):
+            for episode in islice(scores, count):  # the best come first
+                one = found[episode]
+                for number in range(max(1, one.number - NEIGHBOURS), one.number + NEIGHBOURS + 1):
+                    if one.number and (one.session_key, number) not in known:
+                        wanted.setdefault(one.session_key, set()).add(number)
+        return Among(self.unread(), tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items()))
+
+
+def _thread_of(row: Row) -> str:
+    """What an episode has neighbours in: its session, or the rounds of its user in none.
+
+    A text in no session is a note: what was noted before and after it, weeks apart, says nothing of it.
+    """
+    if not row.number or (row.kind == "text" and not row.session_key):
+        return ""
+    return row.session_key or row.user_key
+
+
+async def _read_around(
+    collection: CollectionReader, found: _Found, vector: list[float] | None, asked: Question
+) -> None:
+    """Read what words found, and what stands around the best hits, with its cosines: neighbours are answers too."""
+    among = found.around(min(_NEIGHBOURLY, 5 + asked.k))
+    where = replace(asked.where, among=among, part=0)
+    if among and vector is not None:
+        found.add(await collection.search(where, vector=vector, limit=len(among), timeout=asked.seconds_left()))
+        where = replace(where, among=Among(found.unread()))  # what the embedding model knew nothing of has no vector
+    if where.among:
+        found.add_rows(await collection.select(where, timeout=asked.seconds_left()))
+    if later := found.later_parts():
+        user_key = asked.scope.user_key
+        found.add_rows(await collection.fetch(later, user_key=user_key, timeout=asked.seconds_left()))
+
+
+async def _whole(
+    collection: CollectionReader, found: _Found, ranked: Sequence[Ranked], asked: Question
+) -> dict[str, Row]:
+    """The rows of the best, those of several parts put together."""
+    parts: dict[str, list[Row]] = {one.candidate.id: [] for one in ranked}
+    for row in found.rows.values():
+        if row.episode in parts:
+            parts[row.episode].append(row)
+    missing = [
+        part_id(episode, part)
+        for episode, rows in parts.items()
+        for part in range(rows[0].parts)
+        if part_id(episode, part) not in found.rows
+    ]
+    if missing:
+        user_key = asked.scope.user_key
+        for row in await collection.fetch(missing, user_key=user_key, timeout=asked.seconds_left()):
+            parts[row.episode].append(row)
+    return {episode: join_parts(rows) for episode, rows in parts.items()}
+
+
+# --- what is given ----------------------------------------------------------------------------------------------------
+
+
+def document_of(episode: Episode, ranked: Ranked | None = None, *, explain: bool = False) -> Document:
+    """An episode as LangChain's Document: the user's metadata, and what is known of it beside them; times as text."""
+    known: dict[str, Any] = {
+        **episode.metadata,
+        "id": episode.id,
+        "kind": episode.kind,
+        "session": episode.scope.session,
+        "round": episode.round,
+        "created_at": _iso(episode.created_at),
+        "valid_from": _iso(episode.valid_from),
+        "valid_until": None if episode.valid_until is None else _iso(episode.valid_until),
+        "superseded_by": episode.superseded_by,
+        "entity": episode.entity,
+    }
+    if episode.first:
+        known |= {"first": episode.first, "last": episode.last}
+    if ranked is not None:
+        known |= {"score": ranked.score, "outdated_by": ranked.outdated_by}
+        if explain:
+            known["explain"] = asdict(ranked.parts)
+    return Document(episode.content, id=episode.id, metadata=known)
+
+
+def _iso(moment: datetime) -> str:
+    """One width for all, so that texts sort as times do."""
+    return moment.isoformat(timespec="microseconds")
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _where_of(scope: MemoryScope, now: datetime, options: RecallOptions) -> Where:
+    """Which rows a question may be answered from."""
+    as_of, max_age = options.get("as_of"), options.get("max_age")
+    created_from, created_to = options.get("created_from"), options.get("created_to")
+    rounds, kinds = options.get("rounds"), options.get("kinds")
+    at = now if as_of is None else in_utc(as_of, "as_of")
+    begins = None if created_from is None else micros_of(in_utc(created_from, "created_from"))
+    if max_age is not None:
+        oldest = max(micros_of(at) - round(seconds_of(max_age, "max_age") * 1_000_000), -FOREVER)
+        begins = oldest if begins is None else max(begins, oldest)
+    first, last = (None, None) if rounds is None else _checked_rounds(rounds)
+    expired = _checked_flag("include_expired", options.get("include_expired", False))
+    return Where.of(
+        scope,
+        kinds=EPISODE_KINDS if kinds is None else _checked_kinds(kinds),
+        valid_at=None if expired else micros_of(at),
+        created_from=begins,
+        created_to=None if created_to is None else micros_of(in_utc(created_to, "created_to")),
+        number_from=first,
+        number_to=last,
+        entity=checked_entity(options.get("entity")),
+        metadata=_conditions(options.get("filter")),
+    )
+
+
+def _conditions(given: Any) -> tuple[Condition, ...]:  # noqa: ANN401  # callers without type checks too
+    if given is None:
+        return ()
+    if isinstance(given, Mapping):
+        return tuple(Condition((USER_FIELDS, field), "==", value) for field, value in given.items())
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        msg = f'filter={given!r} is no list of conditions: give data, {{"topic": "tea"}} or [("priority", ">=", 2)]'
+        raise ValueError(msg)  # noqa: TRY004  # a wrong value among those of the right type
+    return tuple(_condition(one) for one in given)
+
+
+def _condition(one: Any) -> Condition:  # noqa: ANN401  # as above
+    try:
+        field, operator, value = one
+    except (TypeError, ValueError) as error:
+        msg = f"a condition is (field, operator, value), got {one!r:.200}"
+        raise ValueError(msg) from error
+    if not isinstance(field, str | tuple | list) or field in ((), []):
+        msg = f"field={field!r} is none: give a key of the metadata, or a tuple of keys"
+        raise ValueError(msg)
+    path = (field,) if isinstance(field, str) else tuple(field)
+    return Condition((USER_FIELDS, *path), operator, value)
+
+
+def _checked_rounds(rounds: Any) -> tuple[int | None, int | None]:  # noqa: ANN401  # as above
+    pair = isinstance(rounds, tuple | list) and len(rounds) == 2  # noqa: PLR2004  # a pair
+    if not pair or not all(one is None or (isinstance(one, int) and not isinstance(one, bool)) for one in rounds):
+        msg = f"rounds={rounds!r} is no (first, last): give two whole numbers, None for an open end"
+        raise ValueError(msg)
+    return rounds[0], rounds[1]
+
+
+def _checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    given = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    if unknown := [one for one in given if one not in EPISODE_KINDS]:
+        msg = f"kinds={unknown!r} are none: use some of {', '.join(EPISODE_KINDS)}"
+        raise ValueError(msg)
+    return given
+
+
+def _checked_flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        msg = f"{name}={value!r} is neither True nor False"
+        raise ValueError(msg)  # noqa: TRY004  # a wrong value among those of the right type
+    return value
+
+
+def _checked_score(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        msg = f"min_score={value!r} is no score: give a number from 0 to 1"
+        raise ValueError(msg)
+    return float(value)
