@@ -80,7 +80,8 @@ def test_an_episode_comes_back_from_its_row_as_it_was(episode):
 
 @given(episodes())
 def test_an_episode_comes_back_from_json_as_it_was(episode):
-    assert Episode.from_dict(json.loads(json.dumps(episode.to_dict()))) == episode
+    told = json.dumps(episode.to_dict(), ensure_ascii=False)  # escaped, two lone surrogates would become one character
+    assert Episode.from_dict(json.loads(told)) == episode
 
 
 @pytest.mark.parametrize(

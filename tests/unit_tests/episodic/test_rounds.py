@@ -48,7 +48,7 @@ def test_speakers_are_called_by_their_names_where_they_have_one():
         ("assistant", "AI"),
         ("tool", "Tool clock"),
         ("tool", "Tool"),
-        ("user", "Melanie"),
+        ("assistant", "Melanie"),
         ("assistant", "AI"),
     ]
 
