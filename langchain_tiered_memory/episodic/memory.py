@@ -16,7 +16,8 @@ from langchain_tiered_memory.episodic.episode import Episode, checked_scope
 from langchain_tiered_memory.episodic.index import LogIndexer
 from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection
 from langchain_tiered_memory.episodic.provider import CollectionProvider, MemoryContext, checked_name
-from langchain_tiered_memory.episodic.recall import Filter, Question, RecallOptions, recall
+from langchain_tiered_memory.episodic.question import Filter, Question, RecallOptions
+from langchain_tiered_memory.episodic.recall import recall
 from langchain_tiered_memory.episodic.remember import DetailOptions, Details, remember, take
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever, loader_of, saver_of
 from langchain_tiered_memory.episodic.rounds import KeyFunction, key_function, prefixes_of
@@ -43,10 +44,10 @@ logger = logging.getLogger("langchain_tiered_memory")
 class EpisodicMemory(Closing):
     """Keeps rounds of conversations word for word, and finds those that answer a question, in the right user's alone.
 
-    A summary loses the detail that is asked for later, and a fact extracted by a model loses what the model did not
-    think of. So what is kept here is what was said, and no model but an embedding model is called to write or to read.
-    A question is answered by meaning and by words together, from what is true now: what has ended, or was replaced, is
-    found only by who asks for it (`as_of`, `include_expired`).
+    A summary loses the detail that is asked for later, and an extracted fact what the extractor did not think of. So
+    what is kept here is what was said, and no model but an embedding model is called. A question is answered by
+    meaning and by words together, from what is true now: what has ended, or was replaced, is found only by who asks
+    for it (`as_of`, `include_expired`).
 
     ```python
     from langchain_tiered_memory import EpisodicMemory, MemoryScope
@@ -57,8 +58,8 @@ class EpisodicMemory(Closing):
         assert memory.recall("Where does my sister live?", scope=ada)[0].page_content == "My sister moved to Turin."
     ```
 
-    Every method that reads or writes has an async twin with an `a` before its name, and any number of threads and event
-    loops may use one memory. Milvus is opened on first use. Milvus Lite, the default, is one file for one process.
+    Every method that reads or writes has an async twin with an `a` before its name; threads and event loops may share
+    a memory. Milvus is opened on first use. Milvus Lite, the default, is one folder for one process.
 
     Args:
         uri: A path for Milvus Lite, `http://host:19530` for a server, or the URI of a Zilliz Cloud cluster.
@@ -270,8 +271,7 @@ class EpisodicMemory(Closing):
         Raises:
             ValueError: One of them does not exist in the scope, or they are the same.
         """
-        work = maintenance.supersede(self._opened(self._context), old_id, new_id, checked_scope(scope), at)
-        self._run(work, scope)
+        self._run(maintenance.supersede(self._opened(self._context), old_id, new_id, checked_scope(scope), at), scope)
 
     async def asupersede(self, old_id: str, new_id: str, *, scope: MemoryScope, at: Moment | None = None) -> None:
         """`supersede`, awaited."""
@@ -290,8 +290,8 @@ class EpisodicMemory(Closing):
         Returns:
             How many episodes there were, and are no more.
         """
-        work = maintenance.forget(self._opened(self._context), ids, checked_scope(scope), cursors=cursors)
-        return self._run(work, scope)
+        context = self._opened(self._context)
+        return self._run(maintenance.forget(context, ids, checked_scope(scope), cursors=cursors), scope)
 
     async def aforget(
         self, ids: str | Sequence[str] | None = None, *, scope: MemoryScope, cursors: bool = False
@@ -396,8 +396,8 @@ class EpisodicMemory(Closing):
         self, query: str, *, scope: MemoryScope, k: int = 5, **options: Unpack[RecallOptions]
     ) -> list[Document]:
         """`recall`, awaited."""
-        now, timeout = self._awaiting.now(), self._timeout
-        asked = Question.of(query, scope, k, now=now, default_timeout=timeout, **options)
+        now = self._context.now()
+        asked = Question.of(query, scope, k, now=now, default_timeout=self._timeout, **options)
         return await self._awaiting.run(recall(self._opened(self._awaiting), asked, half_life=self._half_life), scope)
 
     def get(self, ids: Sequence[str], *, scope: MemoryScope) -> list[Episode]:

@@ -1,7 +1,4 @@
-"""The connection to one Milvus: a sync client, and an async client for each event loop.
-
-Nothing is imported or opened before the first call. What pymilvus raises becomes `MilvusError`.
-"""
+"""The connection to one Milvus: a sync client, and an async client for each event loop, opened on first use."""
 
 from __future__ import annotations
 
@@ -45,6 +42,7 @@ _MILVUS: Final = "milvus"
 _OUTAGE_PAUSE: Final = 1.0
 _LONGEST_OUTAGE_PAUSE: Final = timedelta(seconds=30)
 _CONNECT: Final = "a connection"
+_LEAST: Final = 0.05
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 
@@ -84,11 +82,10 @@ class Outage:
     def check(self) -> None:
         """Raise MilvusError while Milvus need not be asked."""
         if self._error is not None and self._breaker.is_open(_MILVUS, self._clock()):
-            msg = f"{self._error} (so it was a moment ago, and it will be asked again soon)"
-            raise MilvusError(msg, is_away=True) from self._error
+            raise MilvusError(str(self._error), is_away=True) from self._error
 
     def fail(self, error: MilvusError) -> None:
-        """Note that it is away."""
+        """Milvus is away."""
         self._breaker.fail(_MILVUS, self._clock())
         self._error = error
 
@@ -110,9 +107,8 @@ class Outage:
 class MilvusConnection:
     """Speaks to one Milvus from any thread and any event loop, and from a forked process.
 
-    An async client belongs to the event loop that it was made on and is closed with it, so that one object serves
-    `asyncio.run` after `asyncio.run` (pymilvus#3087). Milvus Lite runs in this process and has no async side: its calls
-    wait in a thread.
+    An async client belongs to the event loop that it was made on and is closed with it (pymilvus#3087). Milvus Lite
+    runs in this process and has no async side: its calls wait in a thread.
 
     Args:
         uri: Of a server, or the path of an embedded database.
@@ -149,13 +145,9 @@ class MilvusConnection:
         *,
         reopen: Callable[[], Awaitable[object]] | None = None,
     ) -> Untyped:
-        """Make one call, again after growing pauses while it may succeed: every call may be made twice.
+        """Make one call until a time of `time.monotonic`, again while it may succeed: it may be made twice.
 
-        Args:
-            caller: Whether it blocks or is awaited.
-            request: The call.
-            deadline: When it is to be over, as a time of `time.monotonic`.
-            reopen: Opens the collection again where somebody dropped or released it.
+        Where somebody dropped or released the collection, `reopen` opens it first.
 
         Raises:
             MilvusError: It failed, Milvus cannot be reached, or its database cannot be opened.
@@ -189,7 +181,7 @@ class MilvusConnection:
         deadline: float,
         reopen: Callable[[], Awaitable[object]] | None,
     ) -> Untyped:
-        seconds = max(deadline - time.monotonic(), 0.05)
+        seconds = max(deadline - time.monotonic(), _LEAST)
         try:
             if self.is_lite:
                 return await caller.in_thread(self._call, request, seconds)
@@ -283,14 +275,9 @@ class MilvusConnection:
         return MilvusError(msg, may_pass=may_pass, is_gone=is_gone, is_away=is_away)
 
     async def erase_bytes(self, caller: Caller, collection: str, partition: str, deadline: float) -> None:
-        """See that nothing of deleted rows is left in a file of Milvus Lite; a server compacts by itself.
-
-        Raises:
-            MemoryStoreError: Something is left.
-        """
+        """See that no deleted row is left in a file of Milvus Lite; a server compacts by itself."""
         if self.is_lite:
-            seconds = max(deadline - time.monotonic(), 0.05)
-            await caller.in_thread(self._erase_bytes, collection, partition, seconds)
+            await caller.in_thread(self._erase_bytes, collection, partition, max(deadline - time.monotonic(), _LEAST))
 
     def _erase_bytes(self, collection: str, partition: str, seconds: float) -> None:
         with self._in_use(seconds) as one:

@@ -6,7 +6,7 @@ from asyncio import create_task
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -19,9 +19,6 @@ from pydantic import ConfigDict, StrictBool
 from langchain_tiered_memory.episodic.quoting import Language, quote_episodes
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.types import MemoryScope
-
-if TYPE_CHECKING:
-    from langchain_tiered_memory.episodic.memory import EpisodicMemory
 
 __all__ = ["EpisodicRetriever", "loader_of", "quote_episodes", "saver_of"]
 
@@ -165,8 +162,18 @@ def scope_of_run(
 # --- saving and loading -----------------------------------------------------------------------------------------------
 
 
+class Remembering(Protocol):
+    """Remembers messages, as `EpisodicMemory` does."""
+
+    def remember(self, text_or_messages: Sequence[BaseMessage], /, *, scope: MemoryScope) -> list[str]:
+        """Keep messages; gives the ids of the episodes."""
+
+    async def aremember(self, text_or_messages: Sequence[BaseMessage], /, *, scope: MemoryScope) -> list[str]:
+        """`remember`, awaited."""
+
+
 def saver_of(
-    memory: EpisodicMemory, *, scope: MemoryScope | None, input_key: str, output_key: str
+    memory: Remembering, *, scope: MemoryScope | None, input_key: str, output_key: str
 ) -> Runnable[dict[str, Any], dict[str, Any]]:
     """A Runnable that keeps the round in a dict and passes the dict on."""
 
