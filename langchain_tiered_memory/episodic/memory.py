@@ -135,15 +135,10 @@ class EpisodicMemory(Closing):
         return self._connection.is_lite
 
     def _run(self, work: Coroutine[object, None, T], scope: MemoryScope | None = None) -> T:
-        """Run an algorithm that blocks."""
         return run_sync(self._context.run(work, scope))
 
     def _opened(self, context: MemoryContext) -> MemoryContext:
-        """What an algorithm works with, unless this memory was closed.
-
-        Raises:
-            MemoryStoreError: It was.
-        """
+        """What an algorithm works with; MemoryStoreError after this memory was closed."""
         if self._closed:
             msg = f"{self!r} was closed: make another EpisodicMemory to go on"
             raise MemoryStoreError(msg)
