@@ -167,19 +167,15 @@ def _kind_of_mime(mime: str) -> MediaKind:
     return family if family in ("image", "audio", "video") else "file"  # type: ignore[return-value] # narrowed by `in`
 
 
-def _layers(block: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The block and the two levels below it where providers put the data."""
-    below = _inside([block])
-    return [block, *below, *_inside(below)]
-
-
 def _inside(layers: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     values = [layer.get(key) for layer in layers for key in _NESTING]
     return [value for value in values if isinstance(value, Mapping)]
 
 
 def _first(block: Mapping[str, Any], keys: tuple[str, ...], kind: type | tuple[type, ...]) -> Any:  # noqa: ANN401 - JSON
-    for layer in _layers(block):
+    """The first value of that kind in the block, or in the two levels below it where providers put the data."""
+    below = _inside([block])
+    for layer in (block, *below, *_inside(below)):
         for key in keys:
             value = layer.get(key)
             if isinstance(value, kind) and value:

@@ -42,7 +42,6 @@ def test_examples_are_found():
     assert {name.rpartition(".")[2] for name in DOCSTRINGS} >= {"Compaction", "FactStore", "MessageLog", "legal_cuts"}
 
 
-@pytest.mark.needs_vocabulary("o200k_base", "cl100k_base")
 @pytest.mark.parametrize("name", sorted(set(DOCSTRINGS) - NEEDS_A_SERVER))
 def test_an_example_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

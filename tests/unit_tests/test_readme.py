@@ -83,10 +83,8 @@ class RecordingModel(FakeListChatModel):
 
 # The README says so itself.
 deprecation = pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated")
-vocabularies = pytest.mark.needs_vocabulary("o200k_base", "cl100k_base")
 
 
-@vocabularies
 @deprecation
 def test_the_python_examples_run_one_after_another(examples):
     assert examples["newest"][-1].content == "Thanks!"
@@ -98,7 +96,6 @@ def test_the_python_examples_run_one_after_another(examples):
     assert count_tokens(examples["view"]) <= 2_000
 
 
-@vocabularies
 @deprecation
 @pytest.mark.parametrize("words", [10, 900, 3_000])
 @pytest.mark.parametrize(("example", "keeps_state"), [("trim", True), ("trim_state", False)])
@@ -134,7 +131,6 @@ def test_the_example_chain_takes_five_lines():
     assert len([line for line in chain.splitlines() if line.strip()]) <= 5
 
 
-@pytest.mark.needs_vocabulary
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command.startswith("tiered-memory")])
 def test_a_command_of_the_readme_runs(command, tmp_path, monkeypatch, project_root):
     (tmp_path / "tests").symlink_to(project_root / "tests")

@@ -182,7 +182,6 @@ def test_the_shipped_transcripts_replay_within_any_budget_without_a_fault(projec
     assert all(call.shared_tokens <= call.sent_tokens <= call.full_tokens for call in report.calls)
 
 
-@pytest.mark.needs_vocabulary
 def test_the_report_agrees_with_trimming_and_counting_by_hand(project_root):
     from langchain_tiered_memory.messages.tokens import TiktokenCounter  # noqa: PLC0415 - only with a vocabulary
 

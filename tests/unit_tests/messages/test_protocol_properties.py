@@ -355,7 +355,6 @@ def test_a_message_is_counted_at_most_once(case: Case) -> None:
     assert len(own) == len(set(own))
 
 
-@pytest.mark.needs_vocabulary
 @examples(1_000)
 @given(case=cases(histories(), ["len"]))
 def test_exact_counts_fit_the_budget_too(case: Case) -> None:

@@ -147,7 +147,6 @@ def test_a9_the_user_has_the_first_word(limit: int) -> None:
     assert output.endswith("H2")
 
 
-@pytest.mark.needs_vocabulary
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("unit", ["messages", "tokens"])
 def test_a12_every_budget_from_nothing_to_all(unit: str, strategy: Any) -> None:
@@ -169,7 +168,6 @@ def test_a12_every_budget_from_nothing_to_all(unit: str, strategy: Any) -> None:
         assert (len(output) == len(messages)) == (limit >= total)
 
 
-@pytest.mark.needs_vocabulary("o200k_base")
 def test_a12_as_reported() -> None:
     messages = talk("H A*(c1) Tc1 A")
     messages[1] = AIMessage("", tool_calls=[call("c1", patch="lorem ipsum " * 333)], id="m1")
@@ -308,7 +306,6 @@ def oversized() -> list[BaseMessage]:
     return talk("H A*(a,b,c) Ta Tb Tc", texts)
 
 
-@pytest.mark.needs_vocabulary("o200k_base")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_c10_results_that_overflow_the_budget_are_shortened_with_a_pointer(strategy: Any) -> None:
     messages = oversized()
@@ -335,14 +332,12 @@ def _kept_of(text: str) -> list[str]:
     return [before.rstrip("\n"), rest.rpartition("]")[2].lstrip("\n")]
 
 
-@pytest.mark.needs_vocabulary("o200k_base")
 def test_c10_only_the_long_results_are_shortened() -> None:
     messages = talk("H A*(a,b) Ta Tb", {"Ta": "short", "Tb": "long " * 5_000})
     output = trim_messages(messages, max_tokens=300, token_counter=TiktokenCounter())
     assert [short is whole for short, whole in zip(output, messages, strict=True)] == [True, True, True, False]
 
 
-@pytest.mark.needs_vocabulary("o200k_base")
 def test_c10_or_the_call_is_refused_where_that_is_asked_for() -> None:
     counter = TiktokenCounter()
     with pytest.raises(BudgetExceededError) as caught:
@@ -565,7 +560,6 @@ def test_a_part_of_an_assistant_message_does_not_open_the_window() -> None:
     assert [message.text for message in first] == ["H", "a", "H2"]
 
 
-@pytest.mark.needs_vocabulary
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_tools_take_their_share_of_the_budget(strategy: Any) -> None:
     tool = {"type": "function", "function": {"name": "look_up", "description": "word " * 200, "parameters": {}}}

@@ -24,7 +24,7 @@ from support.conversations import conversation, rounds
 from support.message_samples import messages as any_message
 from support.planted import RULES_EN, RULES_ZH, SMALL_TALK
 
-COUNTER = EstimatingCounter()
+COUNTER = EstimatingCounter(margin=1)
 CALL = {"name": "get_order", "args": {"order": "QH-88120443"}, "id": "call_1"}
 CHAT: list[BaseMessage] = [
     HumanMessage("Hello there! Lovely weather today, is it not?"),
