@@ -65,8 +65,11 @@ class Rules(StrEnum):
 
     every = "all"
     openai = "openai"
+    openai_responses = "openai_responses"
     anthropic = "anthropic"
     google = "google"
+    bedrock = "bedrock"
+    mistral = "mistral"
 
 
 app = typer.Typer(

@@ -1,174 +1,118 @@
 """The end of a growing conversation, remembered from one trim to the next.
 
-A chain trims the same conversation before every model call, a few messages longer each time. Walking its window anew
-costs as much as the window is long. A `Tail` holds running totals of what was counted and where user turns stand, so
-that the next trim looks at what is new and finds the cut by bisection. It only ever answers for a *regular* end of a
-conversation, in which every result stands behind its call; `window.choose` answers for all others, and gives the same.
+A chain trims the same conversation before every model call, a few messages longer each time. A tail holds running
+totals of costs and the places of user turns, so that the next trim looks at what is new and finds the cut by bisection.
+It answers where every result stands behind its call, in the calls' order; `window.choose` answers for everything else.
 """
 
 from __future__ import annotations
 
-import threading
+import weakref
 from bisect import bisect_left
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 
-from langchain_tiered_memory.messages._cache import Snapshot, has_numbers, plain_data
-from langchain_tiered_memory.messages.protocol import calls_of_assistant, is_summary, kind_of, result_ids
+from langchain_tiered_memory.messages.protocol import KINDS, calls_of_assistant, is_user_turn, kind_of, leading_system
+from langchain_tiered_memory.messages.window import Limit, Window, choose
 
-__all__ = ["Tail", "Tails"]
-
-CostOne: TypeAlias = Callable[[BaseMessage], int]
+__all__ = ["Tails"]
 
 _CONVERSATIONS: Final = 256
-"""How many conversations one counter remembers the ends of."""
-
-_STALE: Final = 12
-"""Messages that a tail holds before it lets go of them; letting go costs more than looking at a few too many."""
-
+_MUTABLE: Final = frozenset({"content", "additional_kwargs", "tool_calls", "invalid_tool_calls"})
+_STALE: Final = 12  # letting go of fewer messages costs more than looking at them
 _fields = attrgetter("__dict__")
-_MUTABLE: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 
 
 class Tails:
-    """The tails of the conversations that one counter was last asked about, found by their first message."""
+    """The tails of the conversations that one counter was last asked about; each goes with its first message."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._tails: OrderedDict[int, Tail] = OrderedDict()
+        self._tails: dict[int, _Tail] = {}
 
-    def take(self, messages: Sequence[BaseMessage]) -> Tail | None:
-        """The tail of this conversation, for the caller alone until it is put back."""
-        return self._tails.pop(id(messages[0]), None)
+    def choose(self, messages: Sequence[BaseMessage], window: Window, limit: Limit) -> list[BaseMessage]:
+        """What `window.choose` gives for strategy `"last"` without pins and cuts; cheap if it was asked before."""
+        lead = leading_system(messages) if window.include_system else []
+        key = id(messages[0])
+        tail = self._tails.pop(key, None)  # for this caller alone until it is put back
+        if tail is not None and tail.is_of(messages) and tail.extend(messages, limit):
+            cut = tail.cut(limit.size - limit.fixed - sum(map(limit.cost_one, lead)))
+            starts = cut is not None and (window.start_on is None or window.start_on(messages[cut]))
+            if starts and (window.end_on is None or window.end_on(messages[-1])):
+                self._tails[key] = tail
+                return [*lead, *messages[cut:]]
+        kept = choose(messages, window, limit)
+        cut = len(messages) - len(kept) + len(lead)
+        if len(lead) < cut < len(messages) and messages[cut] is kept[len(lead)]:
+            start = next((index for index in range(cut - 1, 0, -1) if is_user_turn(messages[index])), None)
+            if start is not None and (new := _Tail(messages, start, self._tails)).extend(messages, limit):
+                if len(self._tails) >= _CONVERSATIONS:
+                    self._tails.clear()
+                self._tails[key] = new
+        return kept
 
-    def put(self, tail: Tail) -> None:
-        """Keep a tail for the next trim."""
-        with self._lock:
-            self._tails[id(tail.first)] = tail
-            if len(self._tails) > _CONVERSATIONS:
-                self._tails.popitem(last=False)
 
+class _Tail:
+    """A conversation from a user turn on that is not its first message, whose end takes the tail along."""
 
-class Tail:
-    """A regular end of a conversation: its messages from a user turn on, what they cost, and where it may be cut.
-
-    Args:
-        messages: The conversation.
-        start: Position of the user turn.
-        cost_one: What a message costs.
-    """
-
-    __slots__ = (
-        "_cost_one",
-        "_counted",
-        "_foreign",
-        "_forgotten",
-        "_open",
-        "_start",
-        "_totals",
-        "_turns",
-        "_window",
-        "first",
-    )
-
-    def __init__(self, messages: Sequence[BaseMessage], start: int, cost_one: CostOne) -> None:
-        self.first = messages[0]
+    def __init__(self, messages: Sequence[BaseMessage], start: int, tails: dict[int, _Tail]) -> None:
+        key = id(messages[0])
+        self._first = weakref.ref(messages[0], lambda _: tails.pop(key, None))
         self._start = start
-        self._cost_one = cost_one
         self._window: list[BaseMessage] = []
-        self._totals: list[int] = []  # cost of everything ever taken in, up to each message of the window
-        self._forgotten = 0  # of it, the cost of what lay before the window
+        self._seen: list[dict[str, Any]] = []  # the fields of each message, with copies of what can change in place
+        self._totals = [0]  # cost of everything ever taken in, before each message of the window and at the end
         self._turns: list[int] = []  # positions of the user turns
-        self._open: set[str] = set()  # calls whose results have not come
-        # What was counted: the fields of each message, with copies of those that can change in place, so that two lists
-        # are all there is to compare. What cannot be copied as plain data is compared in its own way.
-        self._counted: list[dict[str, Any]] = []
-        self._foreign: list[tuple[BaseMessage, Snapshot]] = []
+        self._open: list[str] = []  # calls whose results have not come
 
     def is_of(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether a conversation still has this end, maybe with more behind it, and no message was changed in place."""
         window = self._window
-        return (
-            messages[self._start : self._start + len(window)] == window
-            and list(map(_fields, window)) == self._counted
-            and all(snapshot.same(_mutable(message)) for message, snapshot in self._foreign)
-        )
+        found = messages[self._start : self._start + len(window)]
+        return self._first() is messages[0] and found == window and list(map(_fields, window)) == self._seen
 
-    def extend(self, messages: Sequence[BaseMessage]) -> bool:
+    def extend(self, messages: Sequence[BaseMessage], limit: Limit) -> bool:
         """Take in what is new, and say whether the end is regular and complete, so that `cut` may be asked."""
-        total = self._totals[-1] if self._totals else 0
         for index in range(self._start + len(self._window), len(messages)):
             message = messages[index]
-            kind = kind_of(message)
+            kind = kind_of(message) if type(message) in KINDS and type(message.content) in (str, list) else "other"
             if kind == "result":
-                (call_id, *more) = result_ids(message)
-                if more or call_id not in self._open:
+                if not self._open or getattr(message, "tool_call_id", None) != self._open.pop(0):
                     return False
-                self._open.remove(call_id)
             elif self._open or kind not in ("user", "assistant"):
                 return False
             elif kind == "assistant":
-                self._open.update(calls_of_assistant(message))
-            elif not is_summary(message):
+                self._open += calls_of_assistant(message)
+                if len(getattr(message, "tool_calls", ())) > len(self._open):  # two calls share an id
+                    return False
+            elif is_user_turn(message):
                 self._turns.append(index)
-            total += self._cost_one(message)
-            self._totals.append(total)
+            self._totals.append(self._totals[-1] + limit.cost_one(message))
             self._window.append(message)
-            self._remember(message)
+            self._seen.append(
+                {name: _copy(value) if name in _MUTABLE else value for name, value in message.__dict__.items()}
+            )
         return not self._open
 
-    def _remember(self, message: BaseMessage) -> None:
-        fields = dict(message.__dict__)
-        for name in _MUTABLE:
-            value = fields.get(name)
-            if value is None or type(value) is str:
-                continue
-            if not value:
-                fields[name] = type(value)()
-            elif Snapshot.of((value,)).simple and not has_numbers(value):  # for equality, 1 is True
-                fields[name] = plain_data(value)
-            else:
-                self._foreign.append((message, Snapshot.of(_mutable(message))))
-        self._counted.append(fields)
-
     def cut(self, room: int) -> int | None:
-        """Position of the oldest user turn from which on everything fits.
-
-        Args:
-            room: What may be kept.
-
-        Returns:
-            The position; `None` where this tail cannot say, because not even the newest round fits, or because more
-            might fit than the tail holds.
-        """
+        """Position of the oldest user turn from which on everything fits, `None` where this tail cannot say."""
         surplus = self._totals[-1] - room
-        if surplus <= self._forgotten:
+        place = bisect_left(self._turns, surplus, key=lambda turn: self._totals[turn - self._start])
+        if surplus <= self._totals[0] or place == len(self._turns):  # more fits than it holds, or not one round
             return None
-        place = bisect_left(self._turns, surplus, key=self._before)
-        return self._turns[place] if place < len(self._turns) else None
-
-    def _before(self, turn: int) -> int:
-        """Cost of everything before a user turn."""
-        offset = turn - self._start
-        return self._totals[offset - 1] if offset else self._forgotten
-
-    def forget_before(self, cut: int) -> None:
-        """Let go of what lies more than a round before a cut, which no growing conversation comes back to."""
-        place = max(bisect_left(self._turns, cut) - 1, 0)
-        gone = self._turns[place] - self._start
-        if gone < _STALE:
-            return
-        self._forgotten = self._totals[gone - 1]
-        dropped = set(map(id, self._window[:gone]))
-        del self._window[:gone], self._counted[:gone], self._totals[:gone], self._turns[:place]
-        self._start += gone
-        self._foreign = [one for one in self._foreign if id(one[0]) not in dropped]
+        cut, kept = self._turns[place], max(place - 1, 0)
+        if (gone := self._turns[kept] - self._start) >= _STALE:
+            del self._window[:gone], self._seen[:gone], self._totals[:gone], self._turns[:kept]
+            self._start += gone
+        return cut
 
 
-def _mutable(message: BaseMessage) -> tuple[Any, ...]:
-    """What of a message can change in place."""
-    return tuple(map(message.__dict__.get, _MUTABLE))
+def _copy(value: object) -> object:
+    """A copy of plain data; anything else becomes what equals nothing, so that its message is looked at anew."""
+    if isinstance(value, dict):
+        return {name: _copy(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_copy(one) for one in value]
+    return value if value is None or isinstance(value, str | int | float) else object()

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, overload
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any, Final, Literal, TypeAlias, cast, overload
+from weakref import WeakKeyDictionary
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
+from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSerializable
 from pydantic import ConfigDict, field_validator
 
 from langchain_tiered_memory.errors import ProtocolError
-from langchain_tiered_memory.messages._trim_arguments import (
-    CounterLike,
-    MessagesInput,
-    MessageTypes,
-    Oversized,
-    Pin,
-    Size,
-    SplitterLike,
-    as_messages,
-    matcher_of,
-    one_of,
-    pinned_by,
-    size_of,
-    splitter_of,
+from langchain_tiered_memory.messages._list_budget import trim_by_lists
+from langchain_tiered_memory.messages.protocol import is_user_turn
+from langchain_tiered_memory.messages.tail import Tails
+from langchain_tiered_memory.messages.tokens import (
+    CachingCounter,
+    EstimatingCounter,
+    ListCounter,
+    MessageFunctionCounter,
+    TiktokenCounter,
+    as_counter,
 )
-from langchain_tiered_memory.messages._trim_choosing import choose_window
-from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
-from langchain_tiered_memory.messages.window import Side, Window
+from langchain_tiered_memory.messages.window import Limit, Matcher, Side, Window, choose
 
 __all__ = ["CounterLike", "MessageTrimmer", "MessagesInput", "Oversized", "Pin", "Size", "trim_messages"]
+
+MessagesInput: TypeAlias = Iterable[MessageLikeRepresentation] | PromptValue
+MessageTypes: TypeAlias = str | type[BaseMessage] | Sequence[str | type[BaseMessage]]
+Size: TypeAlias = int | tuple[Literal["tokens", "messages", "rounds"], int]
+Pin: TypeAlias = Callable[[BaseMessage], bool] | Collection[str]
+Oversized: TypeAlias = Literal["shrink", "raise"]
+CounterLike: TypeAlias = Any
+"""Whatever `as_counter` takes."""
+SplitterLike: TypeAlias = Any
+"""A function from str to list[str], or a LangChain `TextSplitter`, whose package is not a dependency."""
 
 _TIKTOKEN: Final = "tiktoken:"
 _ESTIMATE: Final = "estimate"
@@ -149,15 +155,26 @@ def trim_messages(
             tools=tools,
         )
     window = Window(
-        one_of("strategy", strategy, ("last", "first")),
-        include_system,
-        pinned_by(pin),
-        matcher_of(start_on, strategy),
-        matcher_of(end_on),
-        splitter_of(text_splitter) if allow_partial else None,
-        one_of("oversized", oversized, ("shrink", "raise")),
+        _one_of("strategy", strategy, ("last", "first")),
+        _one_of("include_system", include_system, (True, False)),
+        _pinned_by(pin),
+        _matcher_of("start_on", start_on, strategy),
+        _matcher_of("end_on", end_on),
+        _splitter_of(text_splitter) if _one_of("allow_partial", allow_partial, (True, False)) else None,
+        _one_of("oversized", oversized, ("shrink", "raise")),
     )
-    return _trim(as_messages(messages), window, size_of(max_tokens), token_counter, tools)
+    unit, size = _size_of(max_tokens)
+    given = _as_messages(messages)
+    if not given:
+        return []
+    kept = _choose(given, window, unit, size, token_counter, tools)
+    if not kept:
+        msg = (
+            f"none of the {len(given)} messages can be sent: they are results that answer no call in the list, which "
+            "belong behind the assistant message that made the calls, or messages that a RemoveMessage takes away"
+        )
+        raise ProtocolError(msg)
+    return kept
 
 
 class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
@@ -196,7 +213,7 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     @field_validator("max_tokens")
     @classmethod
     def _check_size(cls, value: Any) -> Any:  # noqa: ANN401 -- what a caller passes
-        unit, size = size_of(value)
+        unit, size = _size_of(value)
         return size if isinstance(value, int) else (unit, size)
 
     @field_validator("token_counter")
@@ -253,19 +270,114 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
         return trim_messages(messages, **{**settings, **changed})
 
 
-def _trim(
+# --- by what counts the tokens --------------------------------------------------------------------------------------
+
+_TAILS: Final[WeakKeyDictionary[CachingCounter, Tails]] = WeakKeyDictionary()
+"""What each counter's conversations looked like when they were last trimmed."""
+
+
+def _choose(
     messages: Sequence[BaseMessage],
     window: Window,
-    size: tuple[str, int],
+    unit: str,
+    size: int,
     token_counter: CounterLike,
     tools: Sequence[Any] | None,
 ) -> list[BaseMessage]:
-    if not messages:
-        return []
-    if not (kept := choose_window(messages, window, size, token_counter, tools)):
+    if unit == "rounds":
+        return choose(messages, window, Limit(size, unit, lambda found: sum(map(is_user_turn, found)), is_user_turn))
+    if unit == "messages" or token_counter is len:
+        return choose(messages, window, Limit(size, "messages", len, lambda _: 1))
+    # Asking for the method is a hundred times faster than asking whether it is a `TokenCounter`.
+    counter = token_counter if hasattr(token_counter, "count_message") else as_counter(token_counter)
+    if isinstance(counter, ListCounter):
+        return trim_by_lists(messages, window, size, counter, tools)
+    # A bare function has no cache of its own.
+    count = _remembered(counter.count_message) if isinstance(counter, MessageFunctionCounter) else counter.count_message
+    fixed = counter.request_overhead + (counter.count_tools(tools) if tools else 0)
+    limit = Limit(size, "tokens", lambda found: sum(map(count, found)), count, fixed)
+    plain = window.strategy == "last" and window.pinned is None and window.split is None
+    if not plain or not isinstance(counter, CachingCounter):
+        return choose(messages, window, limit)
+    tails = _TAILS.get(counter)
+    return (tails if tails is not None else _TAILS.setdefault(counter, Tails())).choose(messages, window, limit)
+
+
+def _remembered(count: Callable[[BaseMessage], int]) -> Callable[[BaseMessage], int]:
+    """The function, asked once for each message of one trim."""
+    known: dict[int, tuple[int, BaseMessage]] = {}
+
+    def remembered(message: BaseMessage) -> int:
+        if id(message) not in known:
+            known[id(message)] = (count(message), message)  # held, so that its id stays its own
+        return known[id(message)][0]
+
+    return remembered
+
+
+# --- arguments ------------------------------------------------------------------------------------------------------
+
+
+def _as_messages(messages: MessagesInput) -> Sequence[BaseMessage]:
+    """The messages; a list is not read through, so that a trim need not look at all of a long history."""
+    if isinstance(messages, PromptValue):
+        return messages.to_messages()
+    ends = [messages[0], messages[-1]] if isinstance(messages, list) and messages else [None]
+    if all(isinstance(end, BaseMessage) for end in ends):
+        return cast("list[BaseMessage]", messages)
+    return convert_to_messages(messages)
+
+
+def _size_of(max_tokens: Any) -> tuple[str, int]:  # noqa: ANN401 -- what a caller passes
+    unit, size = ("tokens", max_tokens)
+    if isinstance(max_tokens, list | tuple) and len(max_tokens) == len(("unit", "size")):
+        unit, size = max_tokens
+    if unit not in ("tokens", "messages", "rounds") or not isinstance(size, int) or isinstance(size, bool) or size < 0:
         msg = (
-            f"none of the {len(messages)} messages can be sent: they are results that answer no call in the list; "
-            "pass them together with the assistant message that made the calls"
+            f"max_tokens={max_tokens!r} is no budget: give a number of tokens from 0 up, "
+            "or ('tokens', n), ('messages', n) or ('rounds', n)"
         )
-        raise ProtocolError(msg)
-    return kept
+        raise ValueError(msg)
+    return unit, size
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:  # noqa: ANN401 -- the value checked
+    if value not in allowed or type(value) is not type(allowed[0]):
+        msg = f"{name}={value!r} is not known: use {' or '.join(map(repr, allowed))}"
+        raise ValueError(msg)
+    return value
+
+
+def _pinned_by(pin: Pin | None) -> Matcher | None:
+    if pin is None or callable(pin):
+        return pin
+    if not isinstance(pin, Collection) or not all(isinstance(one, str) for one in pin):
+        msg = f"pin={pin!r} names no messages: give their ids, or a function that says whether a message is pinned"
+        raise ValueError(msg)
+    ids = frozenset([pin] if isinstance(pin, str) else pin)
+    return (lambda message: message.id in ids) if ids else None
+
+
+def _matcher_of(name: str, types: MessageTypes | None, strategy: Side = "last") -> Matcher | None:
+    if types is None:
+        return None
+    if strategy == "first":
+        msg = "start_on parameter is only valid with strategy='last'"
+        raise ValueError(msg)
+    listed = [types] if isinstance(types, str | type) else types
+    if not isinstance(listed, Collection) or not all(isinstance(one, str | type) for one in listed):
+        msg = f"{name}={types!r} names no types of message: give 'human', HumanMessage, or a list of such"
+        raise ValueError(msg)
+    names = frozenset(one for one in listed if isinstance(one, str))
+    classes = tuple(one for one in listed if isinstance(one, type))
+    return (lambda message: message.type in names or isinstance(message, classes)) if listed else None
+
+
+def _splitter_of(text_splitter: SplitterLike) -> Callable[[str], list[str]]:
+    if text_splitter is None:
+        return lambda text: text.splitlines(keepends=True)
+    split: Any = getattr(text_splitter, "split_text", text_splitter)
+    if not callable(split):
+        msg = f"text_splitter={text_splitter!r} splits nothing: give a function from str to list[str] or a TextSplitter"
+        raise ValueError(msg)  # noqa: TRY004 -- langchain_core has it a ValueError
+    return cast("Callable[[str], list[str]]", split)

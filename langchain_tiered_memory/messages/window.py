@@ -11,17 +11,24 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain
 from typing import Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.errors import BudgetExceededError
-from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of, opens_conversation
+from langchain_tiered_memory.messages.protocol import is_user_turn, leading_system, opens_conversation
 from langchain_tiered_memory.messages.shrinking import Cost, cut_message, shrink_units
-from langchain_tiered_memory.messages.units import Unit, arrange, close_unit, split_units, walk_units
+from langchain_tiered_memory.messages.units import (
+    Unit,
+    arrange,
+    close_unit,
+    split_units,
+    unfinished_thinking,
+    walk_units,
+)
 
-__all__ = ["Limit", "Window", "choose", "leading_system"]
+__all__ = ["Limit", "Matcher", "Side", "Window", "choose", "leading_system"]
 
 _logger = logging.getLogger(__name__)
 
@@ -117,7 +124,7 @@ class _Choice:
             spent += self._cost(unit)
             if spent > self.room:
                 return self._tight(newest, walk)
-            if unit.kind == "user" and is_user_turn(unit.messages[0]):
+            if _is_question(unit):
                 break
         self.room -= spent
         older: list[Unit] = []
@@ -143,7 +150,7 @@ class _Choice:
         if not units:
             return []
         talk = [unit for unit in units if unit.kind != "system"] or units
-        question = next((unit for unit in reversed(talk) if is_user_turn(unit.messages[0])), None)
+        question = next(filter(_is_question, reversed(talk)), None)
         self._keep_newest(talk[::-1], question, "first")
         chosen: list[Unit] = []
         opened = question is None
@@ -190,12 +197,13 @@ class _Choice:
             question: The newest user turn.
             side: Which part of a message stays when it is too large and may be cut.
         """
+        turn = unfinished_thinking(newest) if side == "first" else []
         for unit in newest:
-            if unit.live:
+            if unit.live or (unit in turn and turn[0].live):
                 self._keep(unit)
         must = question or next((unit for unit in newest if unit.kind != "system"), newest[0])
         if must.head not in self.kept and (cost := self._cost(must)) > self.room >= 0:
-            self.kept.update((part.head, part) for part in self._squeezed(must, cost, side))
+            self.kept.update((part.head, part) for part in self._squeezed([must], cost, side))
         self._keep(must)
         if self.room < 0:
             names = ", ".join(map(_name, self.kept.values()))
@@ -208,32 +216,30 @@ class _Choice:
 
     def _tight(self, newest: list[Unit], walk: Iterator[Unit]) -> list[Unit]:
         """What must stay, and the newest units that fit beside it."""
-        while newest[-1].kind == "system" and (unit := next(walk, None)):
-            newest.append(unit)  # a live unit may stand before system messages
-        question = self._question(newest[-1].head)
-        followers = [unit for unit in newest if question is None or unit.head != question.head]
-        if question is not None and len(followers) < len(newest) and (part := self._part_beside(question, followers)):
+        units = list(newest)
+        while not _is_question(units[-1]) and (unit := next(walk, None)):
+            units.append(unit)
+        question = units[-1] if _is_question(units[-1]) else None
+        if question is newest[-1] and question is not None and (part := self._part_beside(question, newest[:-1])):
             return part
-        self._keep_newest(newest, question, "last")
+        self._keep_newest(units, question, "last")
+        turn = unfinished_thinking(units)
         chosen: list[Unit] = []
-        for unit in newest:
-            cost = self._cost(unit)
+        for unit in units:
+            if unit in turn[1:]:
+                continue
+            group = turn if unit in turn else [unit]
+            cost = sum(map(self._cost, group))
             if cost > self.room:
                 # Dropping older units could not make room for one that is larger than the whole budget.
                 never_fits = cost > self.limit.size - self.limit.fixed
-                if len(unit.messages) == 1 or never_fits or all(other.kind == "system" for other in chosen):
-                    chosen += self._squeezed(unit, cost, "last")
+                alone = len(group) == len(unit.messages) == 1
+                if alone or never_fits or group is turn or all(other.kind == "system" for other in chosen):
+                    chosen += self._squeezed(group, cost, "last")
                 break
             self.room -= cost
-            chosen.append(unit)
+            chosen += group
         return self._with_kept(chosen[::-1])
-
-    def _question(self, before: int) -> Unit | None:
-        """The newest user turn at or before a position."""
-        for index in range(before, -1, -1):
-            if is_user_turn(self.messages[index]):
-                return Unit("user", index, (self.messages[index],))
-        return None
 
     def _part_beside(self, question: Unit, followers: list[Unit]) -> list[Unit]:
         """As much of the question as fits beside everything that followed it, `[]` when none does or it may not."""
@@ -244,15 +250,26 @@ class _Choice:
             return []
         return self._with_kept([*followers, *part][::-1])
 
-    def _squeezed(self, unit: Unit, cost: int, side: Side) -> list[Unit]:
-        """The unit made to fit into the room that is left, by shorter tool results or a cut, `[]` when it cannot be."""
-        if len(unit.messages) == 1:
+    def _squeezed(self, group: list[Unit], cost: int, side: Side) -> list[Unit]:
+        """Units made to fit into the room that is left, by shorter tool results or a cut, `[]` when they cannot be.
+
+        Args:
+            group: One unit, or those of an unfinished turn that holds thinking: they stay or go together.
+            cost: What they cost.
+            side: Which part of a message stays when it is cut.
+        """
+        unit = group[0]
+        if len(group) == len(unit.messages) == 1:
             return self._part(unit, side)
         if self.window.oversized == "raise":
             raise self._over(self.limit.size - self.room + cost, f"{_name(unit)} with its tool results")
-        shrunk = shrink_units([unit], self.room, self.limit.cost) if self.limit.unit == "tokens" else None
+        loose = [unit for unit in group if unit.head not in self.kept]
+        shrunk = shrink_units(loose, self.room, self.limit.cost) if self.limit.unit == "tokens" else None
+        if shrunk is None and len(loose) < len(group):
+            what = f"the unfinished turn up to {_name(unit)}, which holds thinking and stays whole,"
+            raise self._over(self.limit.size - self.room + cost, what)
         if shrunk is None:
-            _logger.warning("%s does not fit however short its results are: the whole unit is left out", _name(unit))
+            _logger.warning("%s does not fit however short its results are: it is left out whole", _name(group[-1]))
             return []
         self.room -= sum(self.limit.cost(close_unit(one)) for one in shrunk)
         return shrunk
@@ -288,12 +305,10 @@ class _Choice:
         """Units without the newest ones up to the first that may end the result; what must stay ends it too."""
         skipped: list[Unit] = []
         for unit in newest_first:
-            if end_on(close_unit(unit)[-1]) or unit.live or unit.head in self.kept or is_user_turn(unit.messages[0]):
-                yield unit
-                yield from newest_first
-                return
+            if end_on(close_unit(unit)[-1]) or unit.live or unit.head in self.kept or _is_question(unit):
+                return chain((unit,), newest_first)
             skipped.append(unit)
-        yield from skipped  # nothing may end the result, and it may not be empty
+        return iter(skipped)  # nothing may end the result, and it may not be empty
 
     def _with_kept(self, chosen: list[Unit]) -> list[Unit]:
         """The chosen units and all that must stay, oldest first."""
@@ -306,9 +321,8 @@ class _Choice:
         return BudgetExceededError.of(what, needed=needed, limit=self.limit.size, unit=self.limit.unit)
 
 
-def leading_system(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The system messages before all others."""
-    return list(takewhile(lambda message: kind_of(message) == "system", messages))
+def _is_question(unit: Unit) -> bool:
+    return unit.kind == "user" and is_user_turn(unit.messages[0])
 
 
 def _name(unit: Unit) -> str:

@@ -19,7 +19,9 @@ from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
     BaseMessage,
+    ChatMessage,
     HumanMessage,
+    RemoveMessage,
     SystemMessage,
     ToolMessage,
 )
@@ -102,11 +104,25 @@ _WILD = (
     *("human",) * 5,
     *("assistant",) * 4,
     *("unit",) * 4,
-    *("parallel",) * 3,
+    *("parallel",) * 2,
+    "swapped",
     *("open",) * 3,
     *("late",) * 4,
     *("system",) * 2,
     *("duplicate", "orphan", "interleaved", "reused", "human_result", "media", "chunk"),
+)
+_BROKEN = (
+    *("human",) * 4,
+    *("assistant",) * 3,
+    *("unit",) * 3,
+    *("parallel",) * 2,
+    *("open",) * 2,
+    *("late",) * 2,
+    "swapped",
+    *("thinking",) * 3,
+    *("mixed",) * 2,
+    *("stray_block",) * 2,
+    *("twins", "removal", "stranger", "role", "nothing", "system", "duplicate", "orphan", "blank"),
 )
 _TIDY = (
     *("human",) * 10,
@@ -119,7 +135,8 @@ _PORTABLE = (
     *("human",) * 5,
     *("assistant",) * 5,
     *("plain_unit",) * 6,
-    *("plain_parallel",) * 4,
+    *("plain_parallel",) * 3,
+    "plain_swapped",
     *("plain_open",) * 3,
     *("late",) * 4,
     *("system",) * 2,
@@ -203,9 +220,15 @@ class _Writer:
     def _plain_parallel(self, choice: int) -> None:
         self._complete(self._fresh(2 + choice % 2), choice % 3, choice)
 
-    def _complete(self, ids: list[str], style: int, choice: int) -> None:
+    def _swapped(self, choice: int) -> None:
+        self._complete(self._fresh(2 + choice % 2), choice, choice, order=-1)
+
+    def _plain_swapped(self, choice: int) -> None:
+        self._complete(self._fresh(2 + choice % 2), choice % 3, choice, order=-1)
+
+    def _complete(self, ids: list[str], style: int, choice: int, order: int = 1) -> None:
         self._asks(ids, style)
-        for call_id in reversed(ids) if choice in {1, 4} else ids:
+        for call_id in ids[::order]:
             self._answer(call_id, choice)
 
     def _open(self, choice: int) -> None:
@@ -250,6 +273,55 @@ class _Writer:
         results = [{"type": "tool_result", "tool_use_id": call_id, "content": _TEXTS[choice]} for call_id in ids]
         self.messages.append(HumanMessage(results, id=self._id()))
 
+    # -- what checkpointers, other libraries and newer versions leave behind --
+
+    def _thinking(self, choice: int) -> None:
+        (call_id,) = self._fresh(1)
+        block = {"type": "thinking", "thinking": _TEXTS[2], "signature": "s" * 40}
+        blocks = [block] if choice % 2 else []
+        use = {"type": "tool_use", "id": call_id, "name": "look_up", "input": {}}
+        self.messages.append(AIMessage([*blocks, use], tool_calls=[call(call_id)], id=self._id()))
+        self._answer(call_id, choice)
+
+    def _mixed(self, choice: int) -> None:
+        (call_id,) = self._fresh(1)
+        self._asks([call_id], choice)
+        blocks = [_tool_result(call_id, "found"), {"type": "text", "text": "and now?"}]
+        self.messages.append(HumanMessage(blocks[:: 1 - choice % 2 * 2], id=self._id()))
+
+    def _stray_block(self, choice: int) -> None:
+        call_id = self.made[-1] if self.made and choice % 2 else f"never{choice}"
+        self.messages.append(HumanMessage([_tool_result(call_id, "lost"), "what of that?"], id=self._id()))
+
+    def _twins(self, choice: int) -> None:
+        ids = self._fresh(1) * 2
+        self.messages.append(AIMessage("", tool_calls=[call(call_id) for call_id in ids], id=self._id()))
+        for call_id in ids[choice % 3 :]:
+            self._answer(call_id, choice)
+
+    def _removal(self, choice: int) -> None:
+        ids = [message.id for message in self.messages if message.id]
+        self.messages.append(RemoveMessage(ids[choice % len(ids)] if ids else "nobody"))
+
+    def _stranger(self, choice: int) -> None:
+        self.messages.append(ChatMessage(role="critic", content=_TEXTS[choice], id=self._id()))
+
+    def _role(self, choice: int) -> None:
+        role = ("user", "assistant", "developer")[choice % 3]
+        self.messages.append(ChatMessage(role=role, content=_TEXTS[choice], id=self._id()))
+
+    def _nothing(self, choice: int) -> None:
+        kind = (HumanMessage, AIMessage)[choice % 2]
+        self.messages.append(kind(content="gone", id=self._id()).model_copy(update={"content": None}))
+
+    def _blank(self, choice: int) -> None:
+        kind = (HumanMessage, AIMessage, SystemMessage)[choice % 3]
+        self.messages.append(kind(content=("  ", "", [{"type": "text", "text": " "}])[choice % 2 + choice % 3 % 2]))
+
+
+def _tool_result(call_id: str, content: str) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content}
+
 
 def _calling(ids: list[str], style: int, message_id: str | None) -> AIMessage:
     """Write an assistant message that makes calls, in one of the ways they are found written in the field."""
@@ -280,6 +352,11 @@ def _plans(longest: int) -> st.SearchStrategy[bytes]:
 def histories(longest: int = 32) -> st.SearchStrategy[History]:
     """Any conversation at all, most of them broken in some way."""
     return _plans(longest).map(lambda plan: History.of(plan, _WILD))
+
+
+def broken_histories(longest: int = 24) -> st.SearchStrategy[History]:
+    """Whatever histories, checkpointers, crashes, other libraries and newer versions leave behind."""
+    return _plans(longest).map(lambda plan: History.of(b"\0" + plan, _BROKEN))
 
 
 def tidy_histories(longest: int = 24) -> st.SearchStrategy[History]:

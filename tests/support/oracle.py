@@ -11,6 +11,7 @@ after the call), Gemini's function-calling guide (as many function responses as 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -18,7 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-PROVIDERS = ("openai", "anthropic", "google")
+PROVIDERS = ("openai", "openai_responses", "anthropic", "google", "bedrock", "mistral")
 
 _ID_KEY_OF_BLOCK = {"tool_use": "id", "tool_call": "id", "function_call": "call_id"}
 
@@ -131,6 +132,10 @@ class _Block:
             self.given.append(call_id)
         return faults
 
+    def swapped(self) -> bool:
+        places = [self.asked.index(call_id) for call_id in dict.fromkeys(self.given) if call_id in self.asked]
+        return places != sorted(places)
+
     def missing(self) -> list[str]:
         return [] if self.live else [call_id for call_id in self.asked if call_id not in self.given]
 
@@ -140,28 +145,54 @@ def faults(messages: Sequence[BaseMessage], provider: str | None = None) -> list
     found: list[str] = []
     block = _Block()
     live = live_call(messages)
+    ordered = (None, "google")  # Gemini, without ids, tells results apart by their order
     for index, message in enumerate(messages):
         answered = results_of(message)
         if answered:
             found += [f"{index}: {fault}" for fault in block.take(answered)]
             continue
         found += [f"{index}: call {call_id!r} is not answered before this" for call_id in block.missing()]
+        found += [f"{index}: results before this are out of order"] * (block.swapped() and provider in ordered)
         block = _Block(asked=calls_of(message), live=index == live)
     found += [f"end: call {call_id!r} is never answered" for call_id in block.missing()]
-    if provider != "openai":
-        found += _order_faults(messages)
+    found += ["end: results are out of order"] * (block.swapped() and provider in ordered)
+    found += _order_faults(messages, provider)
+    if provider in {"anthropic", "google", "bedrock", "mistral"}:
+        found += _blank_texts(messages, only_assistant=provider == "mistral")
+    said = [message for message in messages if not is_system(message) and not results_of(message)]
+    for before, after in pairwise(said):
+        if provider == "google" and isinstance(before, AIMessage) and not calls_of(before) and calls_of(after):
+            found.append(f"{after.id}: a call follows another turn of the model")
+        if provider == "mistral" and calls_of(before) and is_user_turn(after):
+            found.append(f"{after.id}: a user message follows a result")
     return found
 
 
-def _order_faults(messages: Sequence[BaseMessage]) -> list[str]:
+def _order_faults(messages: Sequence[BaseMessage], provider: str | None) -> list[str]:
     spoken = [index for index, message in enumerate(messages) if not is_system(message)]
-    if not spoken:
+    if not spoken or provider in {"openai", "openai_responses"}:
         return []
     found = [
         f"{index}: system message is not in the leading block"
         for index, message in enumerate(messages)
         if is_system(message) and index > spoken[0]
     ]
-    if not is_user_turn(messages[spoken[0]]):
+    if not is_user_turn(messages[spoken[0]]) and provider != "mistral":
         found.append(f"{spoken[0]}: the conversation does not open with a user turn")
+    return found
+
+
+def _blank_texts(messages: Sequence[BaseMessage], *, only_assistant: bool) -> list[str]:
+    found = []
+    for index, message in enumerate(messages):
+        if only_assistant and not isinstance(message, AIMessage):
+            continue
+        if isinstance(message.content, str):
+            says = message.content.strip() or isinstance(message, ToolMessage)
+            blank = not says and (message.content or not calls_of(message))
+        else:
+            blank = any(block.get("type") == "text" and not block["text"].strip() for block in blocks_of(message))
+            blank = blank or not (message.content or calls_of(message) or isinstance(message, ToolMessage))
+        if blank:
+            found.append(f"{index}: a text is blank")
     return found

@@ -49,6 +49,22 @@ def google_payload(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
     return [content.model_dump(exclude_none=True) for content in contents]
 
 
+def bedrock_payload(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+    from langchain_aws.chat_models.bedrock_converse import (  # noqa: PLC0415 - the caller skips without the package
+        _messages_to_bedrock,
+    )
+
+    return _messages_to_bedrock(list(messages))[0]
+
+
+def mistral_payload(messages: Sequence[BaseMessage]) -> list[dict[str, Any]]:
+    from langchain_mistralai.chat_models import (  # noqa: PLC0415 - the caller skips without the package
+        _convert_message_to_mistral_chat_message,
+    )
+
+    return [_convert_message_to_mistral_chat_message(message) for message in messages]
+
+
 def _misplaced(index: int, given: Iterable[str], asked: Sequence[str], had: list[str]) -> list[str]:
     found = []
     for call_id in given:
@@ -134,5 +150,52 @@ def google_faults(payload: Sequence[dict[str, Any]]) -> list[str]:
             found.append(f"{index}: function call follows a model turn")
         if not parts:
             found.append(f"{index}: no parts")
+        before = item["role"]
+    return found
+
+
+def bedrock_faults(payload: Sequence[dict[str, Any]]) -> list[str]:
+    """Faults of a Converse request; calls that are open at its end are live."""
+    found: list[str] = []
+    if payload and payload[0]["role"] != "user":
+        found.append("0: a conversation starts with a user message")
+    asked: list[str] = []
+    before = None
+    for index, item in enumerate(payload):
+        given = [block["toolResult"]["toolUseId"] for block in item["content"] if "toolResult" in block]
+        live = index == len(payload) - 1 and len(given) == len(item["content"])
+        if sorted(given) != sorted(asked) and not (live and set(given) <= set(asked) and len(given) == len(set(given))):
+            found.append(f"{index}: results {given} for the calls {asked} of the message before")
+        kinds = ["toolResult" in block for block in item["content"]]
+        if kinds != sorted(kinds, reverse=True):
+            found.append(f"{index}: tool results do not come first in their message")
+        if any("text" in block and not block["text"].strip() for block in item["content"]) or not item["content"]:
+            found.append(f"{index}: a text is blank")
+        if item["role"] == before:
+            found.append(f"{index}: two messages of the role {before} in a row")
+        asked = [block["toolUse"]["toolUseId"] for block in item["content"] if "toolUse" in block]
+        before = item["role"]
+    return found
+
+
+_AFTER_IN_MISTRAL = {
+    "system": {"system", "user", "assistant"},
+    "user": {"system", "user", "assistant"},
+    "assistant": {"user", "assistant", "tool"},
+    "tool": {"tool", "assistant"},
+}
+
+
+def mistral_faults(payload: Sequence[dict[str, Any]]) -> list[str]:
+    """Faults of a Mistral chat request; calls that are open at its end are live."""
+    found = openai_faults(payload)
+    before = "system"
+    for index, item in enumerate(payload):
+        if item["role"] not in _AFTER_IN_MISTRAL[before]:
+            found.append(f"{index}: role {item['role']} after {before}")
+        if item["role"] == "assistant" and bool(item["content"]) == bool(item.get("tool_calls")):
+            found.append(f"{index}: an assistant message has either content or calls")
+        ids = [call["id"] for call in item.get("tool_calls") or ()] + [item.get("tool_call_id", "123456789")]
+        found += [f"{index}: id {one!r}" for one in ids if len(one) != 9 or not one.isalnum()]
         before = item["role"]
     return found

@@ -82,9 +82,6 @@ def _group(messages: Sequence[BaseMessage], index: int) -> Group:
     chosen = {call_id: places[0] for call_id, places in answers(messages, index).items() if places}
     places = list(dict.fromkeys(chosen.values()))  # one message may hold several results
     missing = [] if live else [call_id for call_id in calls_of(messages[index]) if call_id not in chosen]
-    if sorted(places) == list(range(index + 1, index + 1 + len(places))) and not missing:
-        in_place = [messages[place] for place in sorted(places)]  # valid as it stands, in whatever order they came
-        return Group((messages[index], *in_place), live=live)
     parts: list[BaseMessage | Closed] = [messages[index]]
     for call_id in calls_of(messages[index]):
         if call_id in missing:

@@ -22,9 +22,6 @@ def trim_by_lists(
 ) -> list[BaseMessage]:
     """Trim by a counter that must see whole lists: all that it sees are in order and valid."""
 
-    def chosen(room: int) -> list[BaseMessage]:
-        return choose(messages, window, Limit(room, "tokens", cost, lambda message: cost((message,))))
-
     def excess(request: list[BaseMessage]) -> int:
         return counter.count(request, tools=tools) - limit
 
@@ -34,7 +31,7 @@ def trim_by_lists(
     room, step, least = limit, 1, False
     while True:
         try:
-            request = chosen(room)
+            request = choose(messages, window, Limit(room, "tokens", cost, lambda message: cost((message,))))
         except BudgetExceededError as error:  # so says the sum of the parts; the whole may be less
             room, least = error.needed, True
             continue
