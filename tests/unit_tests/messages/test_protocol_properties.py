@@ -473,7 +473,7 @@ def check_need(error: BudgetExceededError, limit: int) -> None:
 
 
 @pytest.mark.parametrize("provider", [*PROVIDERS, None])
-@examples(300)
+@examples(100)
 @given(history=broken_histories(), step=st.integers(0, STEPS))
 def test_whatever_was_left_behind_is_mended_and_goes_on(provider: Any, history: History, step: int) -> None:
     repaired = repair_messages(history.messages, provider)
@@ -494,7 +494,7 @@ def test_whatever_was_left_behind_is_mended_and_goes_on(provider: Any, history: 
     assert repr(history.messages) == repr(history.copy())
 
 
-@examples(300)
+@examples(200)
 @given(history=broken_histories(), step=st.integers(0, STEPS), strategy=st.sampled_from(["last", "first"]))
 def test_trimming_mends_on_the_way(history: History, step: int, strategy: Any) -> None:
     repaired = repair_messages(history.messages)
