@@ -42,13 +42,14 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.semantic.sql import SQLFactStore
     from langchain_tiered_memory.semantic.store import FactStore
     from langchain_tiered_memory.types import Clock, ContextSize, MemoryScope, TokenCounter
+    from langchain_tiered_memory.working.compaction.memory import SummaryMemory
+    from langchain_tiered_memory.working.compaction.settings import SummarizerGuard, SummaryShares, SummaryText
     from langchain_tiered_memory.working.constraints import Constraint
     from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
     from langchain_tiered_memory.working.log import MessageLog
     from langchain_tiered_memory.working.log_in_memory import InMemoryMessageLog
     from langchain_tiered_memory.working.log_redis import RedisMessageLog
     from langchain_tiered_memory.working.log_sql import SQLMessageLog
-    from langchain_tiered_memory.working.summary import SummaryMemory
 
     __version__: str
 
@@ -86,7 +87,10 @@ __all__ = [
     "SQLMessageLog",
     "ScopeError",
     "SummarizationError",
+    "SummarizerGuard",
     "SummaryMemory",
+    "SummaryShares",
+    "SummaryText",
     "TieredChatMessageHistory",
     "TieredMemory",
     "TieredMemoryError",
@@ -140,13 +144,14 @@ _EXPORTS = {
     "semantic.sql": ("SQLFactStore",),
     "semantic.store": ("FactStore",),
     "types": ("Clock", "ContextSize", "MemoryScope", "TokenCounter"),
+    "working.compaction.memory": ("SummaryMemory",),
+    "working.compaction.settings": ("SummarizerGuard", "SummaryShares", "SummaryText"),
     "working.constraints": ("Constraint",),
     "working.extractive": ("ExtractiveSummarizer",),
     "working.log": ("MessageLog",),
     "working.log_in_memory": ("InMemoryMessageLog",),
     "working.log_redis": ("RedisMessageLog",),
     "working.log_sql": ("SQLMessageLog",),
-    "working.summary": ("SummaryMemory",),
 }
 _SUBPACKAGE = "evaluation"
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _EXPORTS.items() for name in names}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -29,8 +30,9 @@ from langchain_tiered_memory.wiring.erasing import Erased, aexported, erased, ex
 from langchain_tiered_memory.wiring.following import Follower, patience, unanswered
 from langchain_tiered_memory.wiring.naming import is_of, prefixes_of, session_key, session_of
 from langchain_tiered_memory.wiring.opening import EmbeddingsLike, budget_of, episodes_of, facts_of, log_of
+from langchain_tiered_memory.working.compaction.memory import SummaryMemory
+from langchain_tiered_memory.working.compaction.settings import SummarizerGuard
 from langchain_tiered_memory.working.log import MessageLog
-from langchain_tiered_memory.working.summary import SummaryMemory
 
 __all__ = ["TieredMemory"]
 
@@ -85,7 +87,7 @@ class TieredMemory(Closing):
         ValueError: There is no budget or more than one, or an argument is not of its form.
     """
 
-    def __init__(  # noqa: PLR0913  # what a user may set, once
+    def __init__(  # what a user may set, once
         self,
         path: str | Path | None = "./memory",
         embeddings: EmbeddingsLike = "local",
@@ -162,7 +164,9 @@ class TieredMemory(Closing):
         # All that is left beside the procedures: what facts and episodes want of it is seen anew at each request.
         own = self.procedures.tokens(self._token_counter) if self.procedures is not None else 0
         room = self.budget.limit - own
-        given = {"max_tokens": max(1, room), "token_counter": self._token_counter, "hooks": self._hooks, "clock": clock}
+        given = {"max_tokens": max(1, room), "token_counter": self._token_counter, "hooks": self._hooks}
+        guard = settings.get("guard") or SummarizerGuard()
+        settings["guard"] = replace(guard, clock=guard.clock or clock)
         return SummaryMemory(summarizer, log=self.log, **{**given, **settings})
 
     # --- whose it is --------------------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.display import visible
 from langchain_tiered_memory.types import TokenCounter
-from langchain_tiered_memory.working.summary import SummaryMemory
+from langchain_tiered_memory.working.compaction.memory import SummaryMemory
+from langchain_tiered_memory.working.compaction.settings import SummarizerGuard
 
 if TYPE_CHECKING:
     import typer
@@ -42,17 +43,18 @@ def summary_memory(
     else:
         summarizer = None
     try:
-        return SummaryMemory(
+        memory = SummaryMemory(
             summarizer,
             max_tokens=max_tokens,
             session_id="replay",
             token_counter=counter,
             tools=tools,
-            backoff=0,
-            name=f"summary, {visible(summarize)}",
+            guard=SummarizerGuard(backoff=0),
         )
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--max-tokens") from error
+    memory.name = f"summary, {visible(summarize)}"
+    return memory
 
 
 def _summarizer(model: str, base_url: str | None) -> Any:  # noqa: ANN401  # a chat model of any provider

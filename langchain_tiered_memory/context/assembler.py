@@ -24,10 +24,11 @@ from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.messages.trimming import CounterLike, Oversized, Pin
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.budget_counter import BudgetCounter
+from langchain_tiered_memory.working.compaction.memory import SummaryMemory
+from langchain_tiered_memory.working.compaction.settings import SummarizerGuard
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.summarizers import internal_config
-from langchain_tiered_memory.working.summary import SummaryMemory
 
 __all__ = ["ContextAssembler"]
 
@@ -145,7 +146,7 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
             msg = "log= and the summary's own log differ: give the summary log=..., and only one of both here"
             raise ValueError(msg)
         tools = [*(self.tools or ()), *(self.procedures.tools if self.procedures is not None else ())]
-        meter = Meter(self.token_counter, tools)
+        meter = BudgetCounter(self.token_counter, tools)
         summary = self.summary
         self._tiers = Tiers(
             budget=budget,
@@ -160,7 +161,7 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
             oversized=self.oversized,
             hooks=tuple(self.hooks),
             session_key=self.session_key or _its_id,
-            needs_session=self.log is not None or (summary is not None and summary.log is not None),
+            needs_session=self.log is not None or (summary is not None and not summary.has_own_log),
             recollections=self.recollections or Recollections(),
         )
         room = budget.limit - meter.view(self._tiers.head(()))
@@ -177,7 +178,7 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
             max_tokens=room,
             token_counter=self.token_counter,
             pin=self.pin,
-            oversized=self.oversized,
+            guard=SummarizerGuard(oversized=self.oversized),
         )
         return replace(self._tiers, summary=summary)
 

@@ -26,8 +26,8 @@ from langchain_tiered_memory.messages.protocol import is_summary, is_user_turn
 from langchain_tiered_memory.messages.trimming import trim_messages
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.messages.window import leading_system
-from langchain_tiered_memory.working.compacting.meter import Meter
-from langchain_tiered_memory.working.summary import View
+from langchain_tiered_memory.working.budget_counter import BudgetCounter
+from langchain_tiered_memory.working.compaction.memory import View
 
 __all__ = ["Assembled", "Assembly"]
 
@@ -156,9 +156,9 @@ class Assembly:
             msg = 'there is a log and no session: pass {"configurable": {"session_id": ...}}'
             raise ValueError(msg)
         session_id = None if request.session_id is None else tiers.session_key(request.session_id, request.scope)
-        return (
-            yield from tiers.summary.steps_within(request.messages, session_id, self._config, room=room, log=tiers.log)
-        )
+        options = {"room": room, "log": tiers.log}
+        view: View = yield Call(tiers.summary, "view_within", (request.messages, session_id, self._config), options)
+        return view
 
     def _too_large(self, over: int) -> BudgetExceededError:
         limit = self._tiers.budget.limit
@@ -213,7 +213,7 @@ def _is_shown(document: Document, view: View, request: ContextRequest) -> bool:
     )
 
 
-def _recalled_of(document: Document, meter: Meter) -> Recalled:
+def _recalled_of(document: Document, meter: BudgetCounter) -> Recalled:
     score = float(document.metadata.get("score", 0.0))
     said = document.metadata.get("created_at")
     created_at = datetime.fromisoformat(said) if isinstance(said, str) else said

@@ -16,9 +16,9 @@ from langchain_tiered_memory.events import EventHook
 from langchain_tiered_memory.messages.trimming import Oversized, Pin
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.budget_counter import BudgetCounter
+from langchain_tiered_memory.working.compaction.memory import SummaryMemory
 from langchain_tiered_memory.working.log import MessageLog
-from langchain_tiered_memory.working.summary import SummaryMemory
 
 __all__ = ["Knowing", "Recalling", "Tiers"]
 
@@ -61,7 +61,7 @@ class Tiers:
     """
 
     budget: ContextBudget
-    meter: Meter
+    meter: BudgetCounter
     summary: SummaryMemory | None
     episodes: Recalling | None
     facts: Knowing | None

@@ -30,7 +30,7 @@ from langchain_tiered_memory.messages.window import leading_system
 from langchain_tiered_memory.types import DEFAULT_TENANT, MemoryScope
 from langchain_tiered_memory.wiring.following import Follower
 from langchain_tiered_memory.wiring.naming import session_key
-from langchain_tiered_memory.working.compacting.meter import Meter
+from langchain_tiered_memory.working.budget_counter import BudgetCounter
 from langchain_tiered_memory.working.nodes import SummaryNode
 from langchain_tiered_memory.working.summarizers import internal_config
 
@@ -123,7 +123,7 @@ class AgentCall:
         self._log = StateLog(request.messages, self._rows, utc_now())
         # After a compaction the prompt is another one anyway, and what has left the summary can be recalled.
         self._tiers = replace(
-            tiers, log=self._log, meter=Meter(tiers.meter.counter, request.tools), stage=len(self._rows)
+            tiers, log=self._log, meter=BudgetCounter(tiers.meter.counter, request.tools), stage=len(self._rows)
         )
 
     def steps(self) -> Steps[Assembled]:

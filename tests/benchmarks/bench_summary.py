@@ -31,9 +31,9 @@ from langchain_core.messages import trim_messages as core_trim_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
+from langchain_tiered_memory import SummarizerGuard, SummaryMemory, SummaryShares
 from langchain_tiered_memory.events import CompactionFailed, EpisodeHandedOn, MemoryCallbackHandler
 from langchain_tiered_memory.messages.tokens import default_counter
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support.conversations import _WORDS, conversation, model_calls
 from support.planted import RULES_EN, RULES_ZH, VALUES_EN, VALUES_ZH
 from support.shared import use_shared_vocabularies
@@ -59,7 +59,11 @@ ALLOWED = re.compile(r"(?:at most|不超过) (\d+) (?:tokens|个 token)")
 HALF = {"trigger": ("fraction", 1.0)}
 """Compaction from the whole budget down to half; the default starts at 0.8 of it, to leave room."""
 OURS = "SummaryMemory, thrifty"
-THRIFTY = {"trigger": ("fraction", 0.98), "keep": ("rounds", 1), "summary_share": 0.08, "constraint_share": 0.04}
+THRIFTY = {
+    "trigger": ("fraction", 0.98),
+    "keep": ("rounds", 1),
+    "shares": SummaryShares(summary=0.08, constraints=0.04),
+}
 """What the targets are held to: it compacts seldom and keeps little, since all that is kept is read anew as often."""
 COUNTER = default_counter()
 
@@ -157,7 +161,12 @@ class Ours(Contender):
         self.seen = MemoryCallbackHandler()
         settings = {"summarizer": self.model} | settings
         self.memory = SummaryMemory(
-            max_tokens=budget, session_id="s", token_counter=COUNTER, hooks=[self.seen], clock=Turning(), **settings
+            max_tokens=budget,
+            session_id="s",
+            token_counter=COUNTER,
+            hooks=[self.seen],
+            guard=SummarizerGuard(clock=Turning()),
+            **settings,
         )
 
     @property

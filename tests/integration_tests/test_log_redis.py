@@ -17,11 +17,10 @@ from uuid import uuid4
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_tiered_memory import RedisMessageLog
+from langchain_tiered_memory import RedisMessageLog, SummaryMemory
 from langchain_tiered_memory._redis import StoreMayForget
 from langchain_tiered_memory.errors import MemoryStoreError, VersionConflictError
 from langchain_tiered_memory.working import log_redis
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support.log_conformance import LogConformance, call, node, turns  # noqa: F401  # a fixture
 from support.log_writers import SESSION, acknowledged, check_whole_turns, start_writers
 from support.services import OwnRedis

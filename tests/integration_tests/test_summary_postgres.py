@@ -14,8 +14,7 @@ from langchain_tiered_memory.events import Compaction, CompactionSuperseded
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.nodes import live_nodes
-from langchain_tiered_memory.working.summary import SummaryMemory
-from support.summaries import PROMPT, Scripted, Words, chat, covered, said_in, summary_of, tool_round
+from support.summaries import PROMPT, Scripted, Words, chat, covered, memory_with, said_in, summary_of, tool_round
 
 pytestmark = pytest.mark.service
 
@@ -39,7 +38,7 @@ def url(postgres_url):
 def memory_of(log, summarizer=None, **settings):
     """A memory that compacts at eight messages and keeps two rounds, unless told otherwise."""
     settings = {"trigger": ("messages", 8), "keep": ("rounds", 2), "session_id": S, "token_counter": Words()} | settings
-    return SummaryMemory(summarizer if summarizer is not None else Scripted(), log=log, **settings)
+    return memory_with(summarizer if summarizer is not None else Scripted(), log=log, **settings)
 
 
 @pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])

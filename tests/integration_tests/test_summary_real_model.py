@@ -10,13 +10,12 @@ import httpx
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langchain_tiered_memory import InMemoryMessageLog
+from langchain_tiered_memory import InMemoryMessageLog, SummarizerGuard, SummaryMemory
 from langchain_tiered_memory.events import Compaction, CompactionFailed, EpisodeHandedOn, MemoryCallbackHandler
 from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.tokens import count_tokens
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.nodes import live_nodes
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support.model_server import model_server
 from support.services import unavailable
 
@@ -104,8 +103,8 @@ def hold(chat_model, **connection):
         session_id=SESSION,
         log=held.log,
         hooks=[held.seen],
-        backoff=0,  # the model is asked at each compaction, and where it fails, the fallback writes at once
-        fallback_after=1,
+        # The model is asked at each compaction, and where it fails, the fallback writes at once.
+        guard=SummarizerGuard(backoff=0, fallback_after=1),
     )
     held.said.append(PROMPT)
     for number in range(ROUNDS):

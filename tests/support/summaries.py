@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 
+from langchain_tiered_memory import SummarizerGuard, SummaryMemory, SummaryShares, SummaryText
 from langchain_tiered_memory.messages.protocol import is_summary, kind_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,25 @@ class Words:
 
     def count_tools(self, tools: Sequence[Any]) -> int:
         return 10 * len(tools)
+
+
+_GROUPS = {
+    "shares": (SummaryShares, ("low_water", "summary", "constraints", "levels", "fan_out")),
+    "guard": (
+        SummarizerGuard,
+        ("window", "timeout", "fallback", "fallback_after", "backoff", "oversized", "clock"),
+    ),
+    "text": (SummaryText, ("role", "prompt", "language", "prefixes", "detector")),
+}
+
+
+def memory_with(*arguments: Any, **settings: Any) -> SummaryMemory:
+    """A memory whose settings need not be grouped: `clock=...` for `guard=SummarizerGuard(clock=...)`, and so on."""
+    for name, (kind, fields) in _GROUPS.items():
+        given = {field: settings.pop(field) for field in fields if field in settings}
+        if given:
+            settings[name] = kind(**given)
+    return SummaryMemory(*arguments, **settings)
 
 
 class Clock:

@@ -46,7 +46,10 @@ from langchain_tiered_memory import (
     SQLFactStore,
     SQLMessageLog,
     SummarizationError,
+    SummarizerGuard,
     SummaryMemory,
+    SummaryShares,
+    SummaryText,
     TieredChatMessageHistory,
     TieredMemory,
     TieredMemoryError,
@@ -134,6 +137,9 @@ async def summaries(model: Runnable[list[BaseMessage], BaseMessage]) -> None:
     constraint = Constraint("Never call before 9.", "rule", 1, "user", "call")
     assert_type(constraint.text, str)
     TieredChatMessageHistory("session", memory=memory)
+    shares, guard = SummaryShares(summary=0.1), SummarizerGuard(timeout=20, fallback=None)
+    SummaryMemory(model, max_tokens=2_000, shares=shares, guard=guard, text=SummaryText(role="merge"))
+    SummaryText(role="user")  # type: ignore[arg-type]
     SummaryMemory(max_tokens="many")  # type: ignore[arg-type]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
-from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog
+from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog, SummarizerGuard, SummaryMemory
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError, ScopeError
@@ -20,7 +20,6 @@ from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tok
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support import oracle
 from support.histories import histories
 from support.shelves import Shelf, episode
@@ -447,7 +446,11 @@ def test_the_report_says_what_went_into_the_summary_and_what_went_without_one(as
         (fail, "the oldest go first, and there is no summary yet"),
     ):
         summary = SummaryMemory(
-            summarizer, max_tokens=300, log=InMemoryMessageLog(), token_counter=COUNTER, fallback=None
+            summarizer,
+            max_tokens=300,
+            log=InMemoryMessageLog(),
+            token_counter=COUNTER,
+            guard=SummarizerGuard(fallback=None),
         )
         request = assemble(assembler(300, summary=summary), [*chat, question], ADAS)
         oldest = next(message for message in request.messages if message in chat)

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langchain_tiered_memory import read_transcript
+from langchain_tiered_memory import SummarizerGuard, SummaryMemory, read_transcript
 from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation import model_calls, replay
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support.histories import talk
 from support.shared import locomo
 
@@ -231,7 +230,9 @@ def test_a_compaction_that_failed_is_reported_and_the_budget_holds():
         raise RuntimeError(msg)
 
     chat = talk(" ".join(f"H{n} A{n}" for n in range(20)))
-    memory = SummaryMemory(refuse, max_tokens=90, token_counter=EstimatingCounter(), session_id="s", fallback=None)
+    memory = SummaryMemory(
+        refuse, max_tokens=90, token_counter=EstimatingCounter(), session_id="s", guard=SummarizerGuard(fallback=None)
+    )
     report = replay(chat, max_tokens=90, token_counter=EstimatingCounter(), trimmer=memory)
     assert report.compactions == report.over_budget == ()
     assert report.fault_count == 0

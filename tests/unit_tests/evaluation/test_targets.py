@@ -13,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from langchain_tiered_memory import InMemoryFactStore
+from langchain_tiered_memory import InMemoryFactStore, SummaryMemory
 from langchain_tiered_memory.evaluation import (
     EpisodicTarget,
     MemoryCase,
@@ -25,7 +25,6 @@ from langchain_tiered_memory.evaluation import (
 from langchain_tiered_memory.evaluation.targets import as_target
 from langchain_tiered_memory.messages.trimming import MessageTrimmer
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.working.summary import SummaryMemory
 
 DATASET = MemoryDataset.synthetic(events=40, seed=2)
 FACTS = DATASET.where(categories=["current", "updated", "expired", "as_of"])

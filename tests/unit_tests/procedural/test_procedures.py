@@ -13,11 +13,11 @@ from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, System
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import tool
 
+from langchain_tiered_memory import SummaryMemory, SummaryText
 from langchain_tiered_memory.errors import BudgetExceededError, TieredMemoryError
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, ListCounter
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory, Procedure, ProcedureError
-from langchain_tiered_memory.working.summary import SummaryMemory
 
 WEATHER = {
     "type": "function",
@@ -179,7 +179,7 @@ def test_the_procedures_do_not_become_part_of_a_summary_that_may_go(memory):
     out = memory.invoke(summarised)
     assert out[0].content == memory.render()
     assert out[1:] == summarised
-    merged = SummaryMemory(trigger=("messages", 4), keep=("rounds", 1), role="merge").invoke(
+    merged = SummaryMemory(trigger=("messages", 4), keep=("rounds", 1), text=SummaryText(role="merge")).invoke(
         [SystemMessage("You are Ada."), *chat]
     )
     out = memory.invoke(merged)

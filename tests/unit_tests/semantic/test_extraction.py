@@ -9,13 +9,12 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_openai import ChatOpenAI
 
-from langchain_tiered_memory import InMemoryFactStore
+from langchain_tiered_memory import InMemoryFactStore, SummaryMemory
 from langchain_tiered_memory.errors import ScopeError, TieredMemoryError
 from langchain_tiered_memory.semantic.extraction import SCHEMA, extract
 from langchain_tiered_memory.semantic.keeping import facts_of_constraints, keep_values
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.constraints import find_constraints
-from langchain_tiered_memory.working.summary import SummaryMemory
 
 ADA = MemoryScope(user="ada")
 TALK = [

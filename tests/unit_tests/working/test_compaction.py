@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.messages.units import split_units
-from langchain_tiered_memory.working.compacting.matching import behind, beyond, same_message
-from langchain_tiered_memory.working.compaction import (
-    Shares,
-    Sizes,
-    limits_of,
-    plan_eviction,
-    plan_handoff,
-    plan_merge,
-)
+from langchain_tiered_memory.working.compaction.matching import behind, beyond, same_message
+from langchain_tiered_memory.working.compaction.plan import NodeCaps, plan_eviction, plan_handoff, plan_merge
+from langchain_tiered_memory.working.compaction.sizes import Sizes, limits_of
 from langchain_tiered_memory.working.nodes import (
     SummaryNode,
     decode_node,
@@ -152,7 +146,7 @@ def test_high_and_low_water(trigger, keep, budget, high, low):
 
 # --- the tree ---------------------------------------------------------------------------------------------------------
 
-SHARES = Shares(summary=1_000, constraints=100, levels=(0.4, 0.35, 0.25), fan_out=3)
+SHARES = NodeCaps(summary=1_000, constraints=100, levels=(0.4, 0.35, 0.25), fan_out=3)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +171,7 @@ def test_the_next_node_is_of_the_level_that_is_due(live, level, folded):
 
 
 def test_where_there_is_no_room_for_two_there_is_one_that_rolls():
-    tiny = Shares(summary=64, constraints=8, levels=(0.4, 0.35, 0.25), fan_out=4)
+    tiny = NodeCaps(summary=64, constraints=8, levels=(0.4, 0.35, 0.25), fan_out=4)
     live = []
     for number in range(20):
         merge = plan_merge(live, tiny)
@@ -190,19 +184,19 @@ def test_where_there_is_no_room_for_two_there_is_one_that_rolls():
 @given(st.integers(32, 4_000), st.integers(2, 6), st.lists(st.floats(0.1, 1), min_size=1, max_size=120))
 @examples(150)
 def test_nodes_never_take_more_than_their_share_and_cover_everything_in_order(summary, fan_out, fills):
-    shares = Shares(summary, 0, (0.4, 0.35, 0.25), fan_out)
+    caps = NodeCaps(summary, 0, (0.4, 0.35, 0.25), fan_out)
     live, handed = [], []
     for number, fill in enumerate(fills, start=1):
-        merge = plan_merge(live, shares)
+        merge = plan_merge(live, caps)
         spans = merge_spans([(number, number), *(span for one in merge.nodes for span in one.spans)])
         assert len(spans) == 1, "what is folded is what came last"
         new = SummaryNode(merge.level, spans, "", max(1, int(fill * merge.cap)), NOW)
         live = [*(one for one in live if one not in merge.nodes), new]
-        old = plan_handoff(live, shares)
+        old = plan_handoff(live, caps)
         assert old == live[: len(old)]
         handed += old
         live = live[len(old) :]
-        assert sum(one.tokens for one in live) <= shares.summary
+        assert sum(one.tokens for one in live) <= caps.summary
         assert live_nodes([*live[::-1]]) == live
         assert merge_spans(span for one in (*handed, *live) for span in one.spans) == ((1, number),)
         assert [one.level for one in live] == sorted((one.level for one in live), reverse=True)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from langchain_tiered_memory import read_transcript
+from langchain_tiered_memory import SummaryMemory, read_transcript
 from langchain_tiered_memory.messages.protocol import SOURCE_KEY, SUMMARY_SOURCE, error_result
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.working.constraints import (
@@ -23,7 +23,6 @@ from langchain_tiered_memory.working.constraints import (
     missing_constraints,
     render_constraints,
 )
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support.conversations import rounds
 from support.phrasings import CHAT, INDIRECT_EN, INDIRECT_ZH, UNSEEN_CHAT, UNSEEN_EN, UNSEEN_ZH
 from support.planted import MORE_EN, MORE_ZH, RULES_EN, RULES_ZH, SMALL_TALK, VALUES_EN, VALUES_ZH

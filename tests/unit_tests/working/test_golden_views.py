@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 
-from langchain_tiered_memory import InMemoryMessageLog, SummaryMemory
+from langchain_tiered_memory import InMemoryMessageLog
 from langchain_tiered_memory.working.constraints import Constraint
+from support.summaries import memory_with
 
 GOLDEN = json.loads((Path(__file__).parent / "golden_views.json").read_text(encoding="utf-8"))
 
@@ -79,7 +80,7 @@ MEMORIES = {
 
 
 def views(conversation, settings, *, session, ids):
-    memory = SummaryMemory(
+    memory = memory_with(
         summarize,
         token_counter=Words(),
         detector=detect,

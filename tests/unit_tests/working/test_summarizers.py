@@ -14,14 +14,16 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.log_stream import LogStreamCallbackHandler
 
+from langchain_tiered_memory import ExtractiveSummarizer
+from langchain_tiered_memory._sync import run_sync
 from langchain_tiered_memory.errors import SummarizationError
 from langchain_tiered_memory.messages.transcript import Prefixes
 from langchain_tiered_memory.messages.units import validate_messages
-from langchain_tiered_memory.working.compacting.checks import check_text, is_looping, shortened
-from langchain_tiered_memory.working.compacting.prompts import PROMPTS, fill
-from langchain_tiered_memory.working.compacting.splitting import batches, split_parts
-from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
+from langchain_tiered_memory.working.budget_counter import BudgetCounter
+from langchain_tiered_memory.working.compaction.algorithm import BLOCKING
+from langchain_tiered_memory.working.compaction.plan import batches, split_parts
 from langchain_tiered_memory.working.summarizers import Request, adapt_summarizer, internal_config, window_of
+from langchain_tiered_memory.working.writing import Writer
 from support.histories import examples, histories
 from support.summaries import Words, chat, tool_round
 
@@ -57,7 +59,8 @@ async def test_a_model_reads_the_transcript_as_text_below_instructions(ask):
     answer = await ask(adapt_summarizer(RunnableLambda(model)))
     assert (answer.text, answer.tokens) == ("gist", (7, 2))
     ((system, human),) = model.seen
-    assert system.content == PROMPTS["en"].replace("{max_tokens}", "50")
+    assert system.content.startswith("You write the memory of an assistant.")
+    assert system.content.endswith("in at most 50 tokens.")
     assert "<previous_summary>\nwhat was known\n</previous_summary>" in human.content
     assert "Human: qa " in human.content
     assert "c7-0" in human.content.partition("[tool call look")[2]
@@ -92,10 +95,6 @@ async def test_a_prompt_that_holds_the_messages_is_sent_alone(ask):
     assert human.content == (
         "Old: with {messages} in it. New: <messages>Human: {max_tokens}</messages> In 9. {not_a_placeholder} {}"
     )
-
-
-def test_placeholders_are_filled_in_one_pass():
-    assert fill("{a} {messages}", {"messages": "{max_tokens}", "max_tokens": "1"}) == ("{a} {max_tokens}", True)
 
 
 async def test_functions_sync_and_async_and_objects_are_called_the_same(ask):
@@ -191,14 +190,30 @@ PROSE = (
 )
 
 
+LONG = HumanMessage(" ".join(f"x{n}" for n in range(3_000)))
+
+
+def accepted(text, metadata=None, *, said=(LONG,), max_tokens=3_000):
+    """What a memory takes of a summary that a model wrote of some messages."""
+    model = RunnableLambda(lambda _: AIMessage(text, response_metadata=metadata or {}))
+    writer = Writer(adapt_summarizer(model), BLOCKING.ask, None, BudgetCounter(Words(), None), CONFIG)
+    return run_sync(writer.write(Request("", tuple(said), max_tokens, "en")))
+
+
 @pytest.mark.parametrize("key", ["finish_reason", "stop_reason", "done_reason"])
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS", "FinishReason.MAX_TOKENS", "LENGTH"])
 def test_an_answer_that_was_cut_off_is_refused(key, reason):
     with pytest.raises(SummarizationError, match="cut off"):
-        check_text(PROSE, {key: reason})
-    assert check_text(PROSE, {key: "stop"}) == PROSE
+        accepted(PROSE, {key: reason})
+    assert accepted(PROSE, {key: "stop"}) == PROSE
     with pytest.raises(SummarizationError, match="cut off"):
-        check_text(PROSE, {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}})
+        accepted(PROSE, {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}})
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_answer_is_refused(text):
+    with pytest.raises(SummarizationError, match="empty"):
+        accepted(text)
 
 
 @pytest.mark.parametrize(
@@ -210,10 +225,12 @@ def test_an_answer_that_was_cut_off_is_refused(key, reason):
         "- call the hotel\n" * 25,
     ],
 )
-def test_loops_are_seen(text):
-    assert is_looping(text)
+def test_loops_are_refused_unless_the_conversation_has_them_too(text):
     with pytest.raises(SummarizationError, match="repeats itself"):
-        check_text(text)
+        accepted(text)
+    with pytest.raises(SummarizationError, match="repeats itself"):
+        accepted(text, said=[LONG, HumanMessage(f"Once: {text[:40]}")])
+    assert accepted(text, said=[LONG, *(HumanMessage(text) for _ in range(3))]) == text.strip()
 
 
 @pytest.mark.parametrize(
@@ -225,25 +242,24 @@ def test_loops_are_seen(text):
         "\n".join(f"> The order number is ORD-{n}-{n * 7}." for n in range(60)),
         "。".join(f"用户在第{n}天去了{n * 3}号房间，付了{n * 17}元" for n in range(40)),
         "yes yes yes",
-        "",
     ],
 )
 def test_lists_of_facts_are_no_loops(text):
-    assert not is_looping(text)
+    assert accepted(text) == text
 
 
-@given(st.text(min_size=1, max_size=300), st.integers(1, 30))
+@given(st.text(min_size=1, max_size=300).filter(str.strip), st.integers(1, 30))
 @examples(200)
 def test_a_text_is_cut_to_its_cap(text, cap):
     count = Words().count_text
-    cut = shortened(text, cap, count)
+    cut = accepted(text, max_tokens=cap)
     assert count(cut) <= cap
-    assert cut == text or count(text) > cap
+    assert cut == text.strip() or count(text) > cap
 
 
 def test_a_cut_ends_with_a_sentence_where_one_ends():
-    assert shortened("One two three. Four five six seven eight nine.", 5, Words().count_text) == "One two three."
-    assert shortened("one two three four five", 3, Words().count_text) == "one two …"
+    assert accepted("One two three. Four five six seven eight nine.", max_tokens=5) == "One two three."
+    assert accepted("one two three four five", max_tokens=3) == "one two …"
 
 
 # --- splitting --------------------------------------------------------------------------------------------------------

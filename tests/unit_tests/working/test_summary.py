@@ -45,7 +45,6 @@ from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.constraints import Constraint, find_constraints
 from langchain_tiered_memory.working.nodes import live_nodes
-from langchain_tiered_memory.working.summary import SummaryMemory
 from support.histories import examples, histories, talk
 from support.summaries import (
     GONE,
@@ -56,6 +55,7 @@ from support.summaries import (
     chat,
     covered,
     letters,
+    memory_with,
     said_in,
     summary_of,
     tool_round,
@@ -82,16 +82,26 @@ def log(request, tmp_path):
         yield log
 
 
+def handed_on(episodes):
+    """A hook that keeps what leaves a summary for good."""
+
+    def keep(event):
+        if isinstance(event, EpisodeHandedOn):
+            episodes.append(event)
+
+    return keep
+
+
 def memory_of(summarizer=None, **settings):
     """A memory that compacts at eight messages and keeps two rounds, unless told otherwise."""
     settings = {"trigger": ("messages", 8), "keep": ("rounds", 2), "session_id": S, "token_counter": Words()} | settings
-    return SummaryMemory(summarizer if summarizer is not None else Scripted(), **settings)
+    return memory_with(summarizer if summarizer is not None else Scripted(), **settings)
 
 
 def budgeted(summarizer=None, *, max_tokens=200, **settings):
     """A memory with a budget of words, and the defaults of everything else."""
     settings = {"session_id": S, "token_counter": Words()} | settings
-    return SummaryMemory(summarizer if summarizer is not None else Scripted(), max_tokens=max_tokens, **settings)
+    return memory_with(summarizer if summarizer is not None else Scripted(), max_tokens=max_tokens, **settings)
 
 
 def grow(memory, messages, config=None):
@@ -520,9 +530,7 @@ async def test_calls_that_wait_for_their_results_are_waited_for(view):
 @given(histories())
 @examples(150)
 def test_units_are_never_split_and_every_view_is_valid(history):
-    memory = SummaryMemory(
-        Scripted(), trigger=("messages", 6), keep=("messages", 2), session_id=S, token_counter=Words()
-    )
+    memory = memory_with(Scripted(), trigger=("messages", 6), keep=("messages", 2), session_id=S, token_counter=Words())
     said = history.messages
     for end in range(1, len(said) + 1):
         shown = memory.invoke(said[:end])
@@ -621,7 +629,7 @@ def test_no_view_is_over_its_budget_whether_or_not_the_summarizer_works(history,
             raise ConnectionError
         return "in short"
 
-    memory = SummaryMemory(write, max_tokens=budget, keep=("rounds", 1), session_id=S, token_counter=Words())
+    memory = memory_with(write, max_tokens=budget, keep=("rounds", 1), session_id=S, token_counter=Words())
     for end in range(1, len(history.messages) + 1):
         try:
             shown = memory.invoke(history.messages[:end])
@@ -682,7 +690,7 @@ def test_every_message_is_covered_by_one_node_or_is_in_the_view(plan, keep, fan_
     said = [PROMPT]
 
     def new():
-        return SummaryMemory(
+        return memory_with(
             Scripted(),
             trigger=[("messages", 8), ("tokens", 90)],
             keep=keep,
@@ -723,7 +731,7 @@ def test_every_message_is_covered_by_one_node_or_is_in_the_view(plan, keep, fan_
                 continue
             inside = entry.number in set(numbers)
             assert inside != (entry.message.id in visible), (entry.number, entry.message.id)
-        assert sum(node.tokens for node in live) <= memory._settings.shares.summary
+        assert sum(node.tokens for node in live) <= memory._settings.caps.summary
 
 
 def test_what_the_coarsest_level_cannot_hold_is_handed_on_and_stays_in_the_log():
@@ -732,8 +740,7 @@ def test_what_the_coarsest_level_cannot_hold_is_handed_on_and_stays_in_the_log()
         Scripted(reply=lambda _, messages: f"gist of all that was said since {messages[0].id}."),
         fan_out=2,
         max_tokens=1_000,
-        hooks=[events.append],
-        on_handoff=episodes.append,
+        hooks=[events.append, handed_on(episodes)],
         detector=lambda _: [],
         trigger=("messages", 4),
         keep=("rounds", 1),
@@ -777,8 +784,8 @@ PLANTED = [
 @pytest.mark.parametrize("budget", [2_000, 600])
 def test_sixty_planted_constraints_survive_whatever_the_summarizer_writes(summarizer, budget):
     episodes = []
-    memory = SummaryMemory(
-        summarizer, max_tokens=budget, session_id=S, token_counter=Words(), on_handoff=episodes.append
+    memory = memory_with(
+        summarizer, max_tokens=budget, session_id=S, token_counter=Words(), hooks=[handed_on(episodes)]
     )
     assert len(PLANTED) == 60
     said = []
@@ -831,7 +838,7 @@ def test_a_later_message_replaces_an_earlier_constraint():
 
 def test_constraints_past_their_share_are_handed_on_at_once():
     episodes = []
-    memory = budgeted(Scripted(reply=lambda *_: "They talked."), on_handoff=episodes.append)
+    memory = budgeted(Scripted(reply=lambda *_: "They talked."), hooks=[handed_on(episodes)])
     said = []
     for number in range(40):
         said += [HumanMessage(f"Never open door {number} before noon.", id=f"q{number}"), *chat(1, start=number)[1:]]
@@ -972,7 +979,7 @@ def test_what_a_model_wrote_over_its_limit_is_asked_for_again_shorter_then_cut()
     stubborn = budgeted(RunnableLambda(lambda _: AIMessage(long)), max_tokens=400, detector=lambda _: [])
     stubborn.invoke(chat(24))
     (node,) = live_nodes(stubborn.message_log.nodes(S))
-    assert node.tokens <= stubborn._settings.shares.cap(1)
+    assert node.tokens <= stubborn._settings.caps.cap(1)
     assert node.text.endswith("holds.")
 
 
@@ -1085,8 +1092,7 @@ async def test_a_cancelled_compaction_leaves_the_old_view(log):
 
 KILLED = """
 import os, signal, sys
-from langchain_tiered_memory import SQLMessageLog
-from langchain_tiered_memory.working.summary import SummaryMemory
+from langchain_tiered_memory import SQLMessageLog, SummaryMemory
 from support.summaries import Words, chat
 
 def run(path, last):
@@ -1097,14 +1103,14 @@ def run(path, last):
         if steps == last:
             os.kill(os.getpid(), signal.SIGKILL)
     def around(real):
-        def stepped(*args, **kwargs):
+        async def stepped(*args, **kwargs):
             step()
-            result = real(*args, **kwargs)
+            result = await real(*args, **kwargs)
             step()
             return result
         return stepped
     for name in ("append", "append_nodes", "nodes", "entries"):
-        setattr(log, name, around(getattr(log, name)))
+        setattr(log.blocking, name, around(getattr(log.blocking, name)))
     memory = SummaryMemory(lambda previous, messages: step() or "gist", trigger=("messages", 8), keep=("rounds", 2),
                            log=log, session_id="session", token_counter=Words())
     for rounds in (3, 4, 7):
@@ -1268,9 +1274,7 @@ async def test_callbacks_alone_see_compactions_too(view):
 def test_input_larger_than_the_summarizers_window_is_split_between_units_and_read_once(window):
     """langchain-ai/deepagents#5913: the summarizer saw 11 of 60 facts."""
     summarizer = Scripted()
-    memory = memory_of(
-        summarizer, summarizer_window=window, max_tokens=10_000, trigger=("tokens", 600), keep=("rounds", 1)
-    )
+    memory = memory_of(summarizer, window=window, max_tokens=10_000, trigger=("tokens", 600), keep=("rounds", 1))
     said = [m for n in range(30) for m in [*chat(1, start=n), *tool_round(n, calls=2)]]
     memory.invoke(said)
     read = [m.id for _, messages in summarizer.asked for m in messages]
@@ -1293,7 +1297,7 @@ def test_one_giant_message_is_read_in_pieces_and_wholly(kind):
         call = {"name": "read", "args": {}, "id": "c", "type": "tool_call"}
         said = [HumanMessage("read"), AIMessage("", tool_calls=[call]), ToolMessage(text, tool_call_id="c"), *chat(5)]
     summarizer = Scripted()
-    memory = budgeted(summarizer, max_tokens=1_000, summarizer_window=400)
+    memory = budgeted(summarizer, max_tokens=1_000, window=400)
     memory.invoke(said)
     assert len(summarizer.asked) >= 6
     read = "".join(summarizer.texts)
@@ -1304,8 +1308,8 @@ def test_one_giant_message_is_read_in_pieces_and_wholly(kind):
 
 def test_the_window_is_that_of_the_models_profile():
     model = FakeListChatModel(responses=["gist"], profile={"max_input_tokens": 700})
-    assert SummaryMemory(model, max_tokens=5_000)._settings.window == 700
-    assert SummaryMemory(model.with_retry(), max_tokens=5_000)._settings.window == 700
+    assert memory_with(model, max_tokens=5_000)._settings.window == 700
+    assert memory_with(model.with_retry(), max_tokens=5_000)._settings.window == 700
 
 
 # --- with the chat history --------------------------------------------------------------------------------------------
@@ -1401,13 +1405,13 @@ async def test_an_async_chat_history_with_this_memory(log):
         ({"max_tokens": 100, "prefixes": "fr"}, "prefixes='fr'"),
         ({"max_tokens": 100, "oversized": "drop"}, "oversized='drop'"),
         ({"max_tokens": 100, "fan_out": 1}, "fan_out=1"),
-        ({"max_tokens": 100, "summary_share": 0}, "summary_share=0"),
-        ({"max_tokens": 100, "summary_share": 0.5, "constraint_share": 0.4}, "lower them"),
-        ({"max_tokens": 100, "level_shares": (0.5, 0.5)}, "level_shares"),
+        ({"max_tokens": 100, "summary": 0}, "summary=0"),
+        ({"max_tokens": 100, "summary": 0.5, "constraints": 0.4}, "lower them"),
+        ({"max_tokens": 100, "levels": (0.5, 0.5)}, "levels"),
         ({"max_tokens": 100, "timeout": 0}, "timeout=0"),
         ({"max_tokens": 100, "backoff": -1}, "backoff=-1"),
         ({"max_tokens": 100, "fallback_after": 0}, "fallback_after=0"),
-        ({"max_tokens": 100, "summarizer_window": 0}, "summarizer_window=0"),
+        ({"max_tokens": 100, "window": 0}, "window=0"),
         ({"max_tokens": 100, "summarizer": 42}, "summarizer=42 writes no summaries"),
         ({"max_tokens": 100, "log": "sqlite:///m.db"}, "log='sqlite:///m.db' is no MessageLog"),
         ({"max_tokens": 100, "session_id": ""}, "session id"),
@@ -1420,26 +1424,26 @@ async def test_an_async_chat_history_with_this_memory(log):
 )
 def test_a_mistake_is_refused_at_construction(settings, words):
     with pytest.raises(ValueError, match=words):
-        SummaryMemory(**settings)
+        memory_with(**settings)
 
 
 def test_the_budget_follows_from_the_models_window():
     model = FakeListChatModel(responses=[""], profile={"max_input_tokens": 10_000})
-    assert SummaryMemory(model=model)._settings.limits.max_tokens == 7_000
+    assert memory_with(model=model)._settings.limits.max_tokens == 7_000
 
 
 def test_a_field_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="max_token"):
-        SummaryMemory(max_tokens=100, max_token=5)
+    with pytest.raises(TypeError, match="max_token"):
+        memory_with(max_tokens=100, max_token=5)
 
 
 def test_a_memory_with_a_log_of_its_address_may_be_pickled(tmp_path):
     with SQLMessageLog(f"sqlite:///{tmp_path}/m.db") as log:
-        memory = SummaryMemory(max_tokens=500, log=log, session_id=S)
+        memory = memory_with(max_tokens=500, log=log, session_id=S)
         memory.invoke(chat(3))
         copy = pickle.loads(pickle.dumps(memory))  # noqa: S301  # our own object
         assert copy.invoke(chat(3)) == memory.invoke(chat(3))
-        copy.log.close()
+        copy.message_log.close()
 
 
 def test_textwrap_is_not_needed_by_prompts_with_braces():

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, Self
 
 from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.messages.protocol import kind_of
 
-__all__ = ["Edges", "behind", "beyond", "same_message"]
+__all__ = ["Edges", "KnownIds", "behind", "beyond", "same_message"]
 
 _EDGE: Final = 16
 """Messages that are compared at either end."""
+_MOST: Final = 1_024
+"""Ids whose numbers are remembered."""
+_FORGOTTEN: Final = 256
 _EXTRAS: Final = ("name", "tool_calls", "tool_call_id", "role")
 
 
@@ -85,3 +89,30 @@ def same_message(message: BaseMessage, known: BaseMessage | None) -> bool:
 
 def _said(fields: dict[str, Any], name: str) -> Any:  # noqa: ANN401  # whatever a message holds there
     return fields.get(name) or None
+
+
+class KnownIds:
+    """Which messages a log holds, as far as it was read; a session of years takes no more room than one of days.
+
+    Attributes:
+        complete: Whether an id that is not known is in no message of the log that was read.
+    """
+
+    __slots__ = ("_numbers", "complete")
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self.complete = True
+
+    def get(self, key: str) -> int | None:
+        """The number of the message with this key; `None` where it is not known."""
+        return self._numbers.get(key)
+
+    def add(self, numbered: Iterable[tuple[str, int]]) -> None:
+        """Learn numbers of messages; what is known already stays."""
+        for key, number in numbered:
+            self._numbers.setdefault(key, number)
+        if len(self._numbers) > _MOST:
+            for key in list(islice(self._numbers, _FORGOTTEN)):
+                del self._numbers[key]
+            self.complete = False

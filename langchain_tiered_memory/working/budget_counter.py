@@ -1,4 +1,4 @@
-"""What messages and texts take of a memory's budget, whatever counts them."""
+"""What messages and texts take of a budget, whatever counts them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_tiered_memory.messages.tokens import ListCounter, MessageFunctionCounter, as_counter
 from langchain_tiered_memory.messages.transcript import to_text
 
-__all__ = ["Meter"]
+__all__ = ["BudgetCounter"]
 
 _LINES: Final = 1_024
 """Lines whose counts are held; most lines of a block of constraints stand in the next one too."""
@@ -18,7 +18,7 @@ _REMEMBERED: Final = 10_000
 """Messages whose counts by a user's own function are held; a `TokenCounter` has a cache of its own."""
 
 
-class Meter:
+class BudgetCounter:
     """Counts tokens, with the tools that go with each request.
 
     Args:

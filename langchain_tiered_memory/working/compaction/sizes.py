@@ -80,9 +80,6 @@ def limits_of(trigger: Any, keep: Any, low_water: float, max_tokens: int | None)
     if max_tokens is not None and (isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1):
         msg = f"max_tokens={max_tokens!r} is no budget: give a whole number of tokens from 1 up, or None"
         raise ValueError(msg)
-    if isinstance(low_water, bool) or not isinstance(low_water, int | float) or not 0 < low_water < 1:
-        msg = f"low_water={low_water!r} is no share: give the part of the budget to go down to, between 0 and 1"
-        raise ValueError(msg)
     triggers = _clauses("trigger", trigger, max_tokens, least=1)
     keeps = _clauses("keep", keep, max_tokens, least=0)
     for kept in keeps:

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, Self, TypeAlias
 
 from langchain_core.messages import BaseMessage, RemoveMessage
 
-from langchain_tiered_memory._driving import Call
 from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
-from langchain_tiered_memory.working.compacting.known import KnownIds
-from langchain_tiered_memory.working.compacting.matching import Edges, behind, beyond, same_message
+from langchain_tiered_memory.working.compaction.matching import Edges, KnownIds, behind, beyond, same_message
 from langchain_tiered_memory.working.constraints import Constraint
-from langchain_tiered_memory.working.log import LogEntry, MessageLog
+from langchain_tiered_memory.working.log import LogEntry, LogStore
 from langchain_tiered_memory.working.nodes import SummaryNode, live_nodes, merge_spans
 
 __all__ = ["Notes", "Numbered", "Rendered", "Session", "Sessions", "leading_system"]
@@ -63,14 +61,13 @@ class Notes:
         costs: The tokens of its messages by their numbers, as far as they were asked for.
         spent: The tokens of all its messages up to a number, and that number.
         sound_before: The number of a user turn before which nothing had to be repaired; 0 for none.
+        found: The constraints of its messages by their numbers, as far as they were looked for.
     """
 
     costs: dict[int, int] = field(default_factory=dict)
     spent: tuple[int, int] = (0, 0)
     sound_before: int = 0
-
-
-Reading: TypeAlias = Generator[Call, Any, "Session"]
+    found: dict[int, Sequence[Constraint]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +148,16 @@ class Session:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, log: MessageLog, session_id: str) -> Reading:
+    async def read(cls, log: LogStore, session_id: str) -> Session:
         """Read of a session what its view needs: its beginning, its nodes, and what they do not cover."""
-        records: list[SummaryNode] = yield Call(log, "nodes", (session_id,))
+        records = await log.nodes(session_id)
         if not records:
-            entries: list[LogEntry] = yield Call(log, "entries", (session_id,))
+            entries = await log.entries(session_id)
             return cls(session_id).with_messages([entry.message for entry in entries])
         covered = merge_spans(chain.from_iterable(record.spans for record in records))
         start: list[LogEntry] = []
         while not start or (start[-1].number == len(start) and kind_of(start[-1].message) == "system"):
-            piece: list[LogEntry] = yield Call(log, "entries", (session_id, len(start), _PIECE))
+            piece = await log.entries(session_id, len(start), _PIECE)
             start += piece
             if len(piece) < _PIECE:
                 break
@@ -168,12 +165,12 @@ class Session:
         held = _uncovered(covered, len(leading))
         entries = []
         for number in held:
-            entries += yield Call(log, "entries", (session_id, number - 1, 1))
+            entries += await log.entries(session_id, number - 1, 1)
         last = covered[-1][1] if covered else len(leading)
-        entries += yield Call(log, "entries", (session_id, max(last, len(leading))))
+        entries += await log.entries(session_id, max(last, len(leading)))
         newest = entries[-1:] if entries and entries[-1].number > last else []
         if not newest:
-            newest = yield Call(log, "entries", (session_id, max(last, len(leading)) - 1, 1))
+            newest = await log.entries(session_id, max(last, len(leading)) - 1, 1)
         if not newest:  # erased between two reads
             return cls(session_id)
         tail = tuple((entry.number, entry.message) for entry in entries)
@@ -190,14 +187,14 @@ class Session:
         session.ids.add((_key(entry.message), entry.number) for entry in entries)
         return session.with_nodes(records)
 
-    def refreshed(self, log: MessageLog) -> Reading:
+    async def refreshed(self, log: LogStore) -> Session:
         """The session with what others have written since."""
-        entries: list[LogEntry] = yield Call(log, "entries", (self.session_id, max(0, self.version - 1)))
+        entries = await log.entries(self.session_id, max(0, self.version - 1))
         if self.version:
             if not entries or entries[0].number != self.version or not same_message(entries[0].message, self.last):
-                return (yield from Session.read(log, self.session_id))  # it was erased, and perhaps begun anew
+                return await Session.read(log, self.session_id)  # it was erased, and perhaps begun anew
             entries = entries[1:]
-        records: list[SummaryNode] = yield Call(log, "nodes", (self.session_id, self.nodes_version))
+        records = await log.nodes(self.session_id, self.nodes_version)
         return self.with_messages([entry.message for entry in entries]).with_nodes(records)
 
     def with_messages(self, messages: Sequence[BaseMessage], seen: Edges | None = None) -> Session:
@@ -217,7 +214,7 @@ class Session:
             last=messages[-1],
             leading=self.leading + leading,
             rendered=None if removing else self.rendered,
-            notes=Notes(self.notes.costs) if removing else self.notes,
+            notes=Notes(self.notes.costs, found=self.notes.found) if removing else self.notes,
             tail=(*self.tail, *enumerate(rest, start=first)),
             removing=self.removing or removing,
             seen=self.seen if seen is None else seen,
@@ -235,6 +232,7 @@ class Session:
             return self
         spans = merge_spans(chain.from_iterable(record.spans for record in records))
         tail = tuple(one for one in self.tail if not any(first <= one[0] <= last for first, last in spans))
+        costs, found = self.notes.costs, self.notes.found
         return replace(
             self,
             nodes=tuple(live_nodes([*self.nodes, *records])),
@@ -243,12 +241,15 @@ class Session:
             rendered=None,
             tail=tail,
             removing=self.removing and _removing(tail),
-            notes=Notes({number: self.notes.costs[number] for number, _ in tail if number in self.notes.costs}),
+            notes=Notes(
+                {number: costs[number] for number, _ in tail if number in costs},
+                found={number: found[number] for number, _ in tail if number in found},
+            ),
         )
 
     # --- what is new --------------------------------------------------------------------------------------------------
 
-    def appended(self, log: MessageLog, leading: Sequence[BaseMessage], rest: Sequence[BaseMessage]) -> Reading:
+    async def appended(self, log: LogStore, leading: Sequence[BaseMessage], rest: Sequence[BaseMessage]) -> Session:
         """The session after whatever of a conversation its log lacks has been appended to it.
 
         Args:
@@ -259,24 +260,22 @@ class Session:
         session = self
         seen = Edges.of(rest)
         while True:
-            session, fresh = yield from session._unknown(log, rest)
+            session, fresh = await session._unknown(log, rest)
             # A prompt that is written anew for each call is not a part of the conversation; its first form is kept.
             new = [*leading, *fresh] if session.version == 0 else fresh
             if not new:
                 return replace(session, seen=seen)
             try:
-                version: int = yield Call(log, "append", (session.session_id, new, session.version))
+                version = await log.append(session.session_id, new, session.version)
             except VersionConflictError:
-                session = yield from session.refreshed(log)
+                session = await session.refreshed(log)
                 continue
             if version == session.version + len(new):
                 return session.with_messages(new, seen)
             # The log knew some of them (a RemoveMessage that came again), so it tells which number each has.
-            return replace((yield from session.refreshed(log)), seen=seen)
+            return replace(await session.refreshed(log), seen=seen)
 
-    def _unknown(
-        self, log: MessageLog, rest: Sequence[BaseMessage]
-    ) -> Generator[Call, Any, tuple[Session, list[BaseMessage]]]:
+    async def _unknown(self, log: LogStore, rest: Sequence[BaseMessage]) -> tuple[Session, list[BaseMessage]]:
         """Which of a caller's messages the log does not have."""
         session = self
         fresh = self.seen.behind(rest)
@@ -285,12 +284,12 @@ class Session:
         if fresh is None and all(message.id for message in rest):
             strange = () if self.ids.complete else [str(message.id) for message in rest if not self._knows(message)]
             if strange:
-                stored: set[str] = yield Call(log, "known", (self.session_id, strange))
+                stored = await log.known(self.session_id, strange)
                 self.ids.add((key, 0) for key in stored)
             fresh = rest
         if fresh is None:
             if self.order is None:
-                everything: list[LogEntry] = yield Call(log, "entries", (self.session_id,))
+                everything = await log.entries(self.session_id)
                 order = [entry.message for entry in everything[len(self.leading) : self.version]]
                 session = replace(self, order=order)
                 self.ids.add((_key(entry.message), entry.number) for entry in everything)
@@ -309,7 +308,7 @@ class Session:
                 new.append(message)
         return session, new
 
-    def late_removals(self, log: MessageLog, since: int) -> Generator[Call, Any, list[str]]:
+    async def late_removals(self, log: LogStore, since: int) -> list[str]:
         """The ids of messages that were to be removed after a summary had taken their place.
 
         Args:
@@ -325,7 +324,7 @@ class Session:
             for number, message in self.tail
             if number > since and isinstance(message, RemoveMessage) and message.id not in shown
         ]
-        stored: set[str] = (yield Call(log, "known", (self.session_id, asked))) if asked else set()
+        stored = await log.known(self.session_id, asked) if asked else set()
         return [message_id for message_id in asked if message_id in stored]
 
     def _knows(self, message: BaseMessage) -> bool:

@@ -1,35 +1,28 @@
-"""When to compact, what leaves the window, and into which summary: pure functions of what is there."""
+"""What leaves the window, into which summary, and in which parts: pure functions of what is there."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
+from langchain_tiered_memory.messages._transcript_text import render
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.messages.units import walk_units
-from langchain_tiered_memory.working.compacting.sizes import Condition, Limits, Sizes, limits_of
-from langchain_tiered_memory.working.nodes import TOP_LEVEL, SummaryNode, live_nodes
+from langchain_tiered_memory.working.compaction.sizes import Condition, Limits
+from langchain_tiered_memory.working.nodes import TOP_LEVEL, SummaryNode
 
-__all__ = [
-    "Eviction",
-    "Limits",
-    "Merge",
-    "Shares",
-    "Sizes",
-    "SummaryNode",
-    "limits_of",
-    "live_nodes",
-    "plan_eviction",
-    "plan_handoff",
-    "plan_merge",
-]
+__all__ = ["Eviction", "Merge", "NodeCaps", "batches", "plan_eviction", "plan_handoff", "plan_merge", "split_parts"]
 
-WORTHWHILE: Final = 0.25
+Cost: TypeAlias = Callable[[BaseMessage], int]
+_Sized: TypeAlias = tuple[int, list[int]]
+"""The tokens of a row of units, and the positions of its messages."""
+
+_WORTHWHILE: Final = 0.25
 """The share of the trigger that must leave at once where no compaction brings the view below the trigger.
 
 A compaction that can't help would be tried again before every call (bytedance/deer-flow#2622: 31 in 40 steps).
@@ -92,7 +85,7 @@ def plan_eviction(
             cut = further
     leaving = tuple(position for position in range(cut) if position not in held)
     gone = sum(costs[position] for position in leaving)
-    helps = limits.high is None or after(cut) < limits.high or gone >= WORTHWHILE * limits.high
+    helps = limits.high is None or after(cut) < limits.high or gone >= _WORTHWHILE * limits.high
     if not leaving or not helps:
         return None
     kept = tuple(position for position in range(len(messages)) if position >= cut or position in held)
@@ -143,7 +136,7 @@ class _Tail:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class NodeCaps:
     """What the summary may take of the budget, in tokens.
 
     Attributes:
@@ -184,7 +177,7 @@ class Merge:
     cap: int
 
 
-def plan_merge(live: Sequence[SummaryNode], shares: Shares) -> Merge:
+def plan_merge(live: Sequence[SummaryNode], caps: NodeCaps) -> Merge:
     """Choose the level of the next node.
 
     A node of level 1 stands for messages alone, so that each message is read by the summarizer once. When that would be
@@ -195,25 +188,129 @@ def plan_merge(live: Sequence[SummaryNode], shares: Shares) -> Merge:
     while level < TOP_LEVEL:
         same = [node for node in live if node.level == level]
         higher = [node for node in live if node.level >= level]
-        full = len(same) + 1 >= shares.fan_out
-        crowded = _tokens(higher) + shares.cap(level) > shares.summary and bool(higher)
+        full = len(same) + 1 >= caps.fan_out
+        crowded = _tokens(higher) + caps.cap(level) > caps.summary and bool(higher)
         if not (full or crowded):
             break
         level += 1
     folded = [node for node in live if node.level < level]
-    if level == TOP_LEVEL and shares.cap(level) > shares.summary - shares.cap(level):
+    if level == TOP_LEVEL and caps.cap(level) > caps.summary - caps.cap(level):
         folded = list(live)  # there is no room for two
-    return Merge(level, tuple(folded), shares.cap(level))
+    return Merge(level, tuple(folded), caps.cap(level))
 
 
-def plan_handoff(live: Sequence[SummaryNode], shares: Shares) -> list[SummaryNode]:
+def plan_handoff(live: Sequence[SummaryNode], caps: NodeCaps) -> list[SummaryNode]:
     """The oldest nodes that the highest level can't hold, so that they leave the summary as episodes."""
     top = [node for node in live if node.level == TOP_LEVEL]
     handed: list[SummaryNode] = []
-    while len(top) > 1 and (_tokens(top) > shares.top or _tokens(live) - _tokens(handed) > shares.summary):
+    while len(top) > 1 and (_tokens(top) > caps.top or _tokens(live) - _tokens(handed) > caps.summary):
         handed.append(top.pop(0))
     return handed
 
 
 def _tokens(nodes: Sequence[SummaryNode]) -> int:
     return sum(node.tokens for node in nodes)
+
+
+# --- in parts ---------------------------------------------------------------------------------------------------------
+
+
+def _group_units(messages: Sequence[BaseMessage]) -> list[list[int]]:
+    """The positions of the messages of each unit, in order; a result that answers no call is a unit of its own."""
+    groups = [sorted((unit.head, *unit.positions)) for unit in walk_units(messages)]
+    taken = {position for group in groups for position in group}
+    groups += [[position] for position in range(len(messages)) if position not in taken]
+    return sorted(groups)
+
+
+def batches(messages: Sequence[BaseMessage], room: int, cost: Cost) -> Iterator[list[int]]:
+    """Positions of as many whole units in a row as fit a room; a unit that is larger than it comes alone.
+
+    Units that are interleaved (a late result stands behind the next call) are not taken apart. The last two batches
+    share what they have, since a summary of the few words that would be left for the last takes more than they do.
+    """
+    batch: list[_Sized] = []
+    before: list[_Sized] = []
+    spent = 0
+    for row in _rows(_group_units(messages)):
+        size = sum(cost(messages[position]) for position in row)
+        if batch and spent + size > room:
+            if before:
+                yield _positions(before)
+            before, batch, spent = batch, [], 0
+        batch.append((size, row))
+        spent += size
+    while len(before) > 1 and _size_of(batch) + before[-1][0] <= min(room, _size_of(before) - before[-1][0]):
+        batch.insert(0, before.pop())
+    yield from (_positions(one) for one in (before, batch) if one)
+
+
+def _size_of(batch: Sequence[_Sized]) -> int:
+    return sum(size for size, _ in batch)
+
+
+def _positions(batch: Sequence[_Sized]) -> list[int]:
+    return [position for _, row in batch for position in row]
+
+
+def _rows(groups: Sequence[list[int]]) -> Iterator[list[int]]:
+    """Groups as rows of neighbours: those that are interleaved together."""
+    row: list[int] = []
+    end = -1
+    for group in groups:
+        if row and group[0] > end:
+            yield sorted(row)
+            row = []
+        row += group
+        end = max(end, group[-1])
+    if row:
+        yield sorted(row)
+
+
+def split_parts(messages: Sequence[BaseMessage], room: int, cost: Cost) -> Iterator[list[BaseMessage]]:
+    """The messages in parts that fit a room each, none left out and none twice.
+
+    A message that does not fit by itself is cut into pieces of its text, each a message of the same kind.
+
+    Args:
+        messages: What is to be read.
+        room: Tokens that a part may take, at least 1.
+        cost: Tokens of a message.
+    """
+    for batch in batches(messages, room, cost):
+        whole = [messages[position] for position in batch]
+        if sum(map(cost, whole)) <= room:
+            yield whole
+            continue
+        part: list[BaseMessage] = []
+        spent = 0
+        for piece in (piece for message in whole for piece in _pieces(message, room, cost)):
+            size = cost(piece)
+            if part and spent + size > room:
+                yield part
+                part, spent = [], 0
+            part.append(piece)
+            spent += size
+        yield part
+
+
+def _pieces(message: BaseMessage, room: int, cost: Cost) -> Iterator[BaseMessage]:
+    if cost(message) <= room:
+        yield message
+        return
+    text = message.content if isinstance(message.content, str) else ""
+    rest: dict[str, Any] = {}
+    if isinstance(message, AIMessage):
+        rest = {"tool_calls": [], "invalid_tool_calls": [], "additional_kwargs": {}}
+    if not text or any(getattr(message, field, None) for field in rest):
+        text = render(message)  # with media and calls written out
+
+    def piece(start: int, end: int) -> BaseMessage:
+        return message.model_copy(update={"content": text[start:end], **rest})
+
+    start, length = 0, len(text)
+    while start < len(text):
+        while length > 1 and cost(piece(start, start + length)) > room:
+            length = max(1, length // 2)
+        yield piece(start, start + length)
+        start += length
