@@ -236,7 +236,7 @@ class EpisodicMemory(Closing):
         """Keep what left the summary of a session for good, as an episode of the kind "summary", once.
 
         ```python
-        SummaryMemory(on_handoff=lambda event: memory.take(event, scope=ada))
+        SummaryMemory(hooks=[lambda event: isinstance(event, EpisodeHandedOn) and memory.take(event, scope=ada)])
         ```
 
         Args:
