@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 
-from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog, SummarizerGuard, SummaryMemory
+from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog, SummarizerGuard, SummaryMemory, SummaryText
 from langchain_tiered_memory.context.assembler import ContextAssembler
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError, ScopeError
@@ -451,6 +451,7 @@ def test_the_report_says_what_went_into_the_summary_and_what_went_without_one(as
             log=InMemoryMessageLog(),
             token_counter=COUNTER,
             guard=SummarizerGuard(fallback=None),
+            text=SummaryText(detector=lambda _: []),
         )
         request = assemble(assembler(300, summary=summary), [*chat, question], ADAS)
         oldest = next(message for message in request.messages if message in chat)
