@@ -375,10 +375,16 @@ def speakers_in(row: Row, unnamed: Collection[str]) -> tuple[str, ...]:
         row: The episode.
         unnamed: What speakers without a name are called.
     """
-    names = [speaker for role, speaker, _ in own_of(row).get("said", ()) if role != "tool"]
+    names: list[str] = []
+    for role, speaker, _ in row.metadata.get(_OWN, _NOTHING).get("said", ()):
+        if role != "tool" and speaker not in unnamed:
+            names.append(speaker)
     user = row.metadata.get(USER_FIELDS, _NOTHING)
-    names += [value for field in _SPEAKER_FIELDS if isinstance(value := user.get(field), str)]
-    return tuple(dict.fromkeys(name for name in names if name not in unnamed))
+    for field_ in _SPEAKER_FIELDS:
+        value = user.get(field_)
+        if isinstance(value, str) and value not in unnamed:
+            names.append(value)
+    return tuple(dict.fromkeys(names))
 
 
 def row_of_notes(row_id: str, scope: MemoryScope, kind: str, notes: Mapping[str, Any]) -> Row:

@@ -122,8 +122,8 @@ class _Found:
 
     def add(self, hits: Hits) -> None:
         """Take in what a search gave."""
+        self.add_rows([row for row, _ in hits.dense])
         for row, score in hits.dense:
-            self._add_row(row)
             self._dense[row.episode] = score
         for hit, score in hits.lexical:
             self._lexical_hits[hit.episode] = hit
@@ -132,37 +132,34 @@ class _Found:
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Take in rows that were read."""
         for row in rows:
-            self._add_row(row)
-
-    def _add_row(self, row: Row) -> None:
-        self.rows[row.id] = row
-        known = self._first.get(row.episode)
-        if known is None or row.part < known.part:
-            self._first[row.episode] = row
+            self.rows[row.id] = row
+            known = self._first.get(row.episode)
+            if known is None or row.part < known.part:
+                self._first[row.episode] = row
 
     def candidates(self, unnamed: Collection[str]) -> list[Candidate]:
         """Each episode once, with both of its scores."""
-        return [
-            Candidate(
+        found = []
+        for episode, row in self._first.items():
+            hit = self._lexical_hits.get(episode)
+            other = None if hit is None or hit.id == row.id else self.rows.get(hit.id)
+            # A text in no session is a note: what was noted before and after it, weeks apart, says nothing of it.
+            alone = not row.number or (row.kind == "text" and not row.session_key)
+            candidate = Candidate(
                 id=episode,
-                thread=_thread_of(row),
+                thread="" if alone else row.session_key or row.user_key,
                 number=row.number,
                 text=row.content,
-                terms=self._terms_of(episode, row),
+                # Its terms, and those of the part of the episode that words found, if that is another.
+                terms=row.terms if other is None else f"{row.terms} {other.terms}",
                 created_at=row.created_at,
                 dense=self._dense.get(episode),
                 lexical=self._lexical.get(episode),
                 speakers=speakers_in(row, unnamed),
                 entity=row.entity,
             )
-            for episode, row in self._first.items()
-        ]
-
-    def _terms_of(self, episode: str, row: Row) -> str:
-        """The terms of a row, and of the part of its episode that words found, if that is another."""
-        hit = self._lexical_hits.get(episode)
-        found = None if hit is None or hit.id == row.id else self.rows.get(hit.id)
-        return row.terms if found is None else f"{row.terms} {found.terms}"
+            found.append(candidate)
+        return found
 
     def unread(self) -> tuple[str, ...]:
         """The episodes of which only words are known."""
@@ -188,16 +185,6 @@ class _Found:
                     if one.number and (one.session_key, number) not in known:
                         wanted.setdefault(one.session_key, set()).add(number)
         return Among(self.unread(), tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items()))
-
-
-def _thread_of(row: Row) -> str:
-    """What an episode has neighbours in: its session, or the rounds of its user in none.
-
-    A text in no session is a note: what was noted before and after it, weeks apart, says nothing of it.
-    """
-    if not row.number or (row.kind == "text" and not row.session_key):
-        return ""
-    return row.session_key or row.user_key
 
 
 async def _read_around(

@@ -46,10 +46,26 @@ HOSTILE = [
 ]
 
 
+OPENING = """
+from langchain_tiered_memory._sync import BLOCKING, run_sync
+from langchain_tiered_memory.episodic.filters import Where
+from langchain_tiered_memory.episodic.milvus import EpisodeCollection
+from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection
+from langchain_tiered_memory.errors import MemoryStoreError
+
+def open_(uri, name="episodes"):
+    connection = MilvusConnection(uri)
+    return connection, EpisodeCollection(connection, BLOCKING, name, dimension=8, model="compass")
+
+"""
+"""Opens a collection in a process of its own."""
+
+
 class Collection:
     """A collection whose coroutines are run at once; with an `a` before the name they are awaited."""
 
     def __init__(self, uri, *, name="episodes", dimension=DIMENSION, model=MODEL, timeout=30.0, connection=None):
+        self.name = name
         self.connection = connection or MilvusConnection(uri, timeout=timeout)
         options = {"dimension": dimension, "model": model, "timeout": timeout}
         self.blocking = EpisodeCollection(self.connection, BLOCKING, name, **options)
