@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -13,7 +14,7 @@ from langchain_core.documents import Document
 
 from langchain_tiered_memory.episodic.analysis import search_text
 from langchain_tiered_memory.episodic.embeddings import embed_question
-from langchain_tiered_memory.episodic.episode import Episode, episode_of, speakers_in
+from langchain_tiered_memory.episodic.episode import Episode, episode_of, own_of, speakers_in
 from langchain_tiered_memory.episodic.filters import Among
 from langchain_tiered_memory.episodic.milvus_reading import CollectionReader, Hits, LexicalHit
 from langchain_tiered_memory.episodic.provider import MemoryContext
@@ -28,6 +29,16 @@ __all__ = ["document_of", "recall"]
 _FEWEST: Final = 10
 _NEIGHBOURLY: Final = 50
 """Of more hits than this the neighbours are not read: they would not come up to the best."""
+
+_NO_WORD: Final = re.compile(r"[\W_]+")
+_ASKS: Final = re.compile("[?？؟]")
+_DIGIT: Final = re.compile(r"\d")
+_SPACES: Final = 2
+_CHARACTERS: Final = 5
+"""The least of a statement, in spaces between words or in characters: what is shorter ("yes") means something else
+each time."""
+_ACKNOWLEDGED: Final = 60
+"""Characters of what may be no more than an acknowledgement."""
 
 
 async def recall(context: MemoryContext, asked: Question, *, half_life: float | None = None) -> list[Document]:
@@ -65,10 +76,9 @@ async def recall(context: MemoryContext, asked: Question, *, half_life: float | 
     now = asked.now if half_life is not None else None
     ranked = rank(query, found.candidates(context.unnamed), now=now, half_life=half_life)
     ranked = [one for one in ranked if one.score >= asked.min_score]
-    rows = await _whole(collection, found, ranked[: asked.k], asked)
-    documents = [
-        document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked[: asked.k]
-    ]
+    ranked = found.without_restatements(ranked)[: asked.k]
+    rows = await _whole(collection, found, ranked, asked)
+    documents = [document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked]
     event = EpisodesRecalled(
         session_id=asked.scope.session or "",
         tenant_id=asked.scope.tenant,
@@ -169,6 +179,30 @@ class _Found:
         """The rows that words found and that are no first parts, which are all that is read otherwise."""
         return [hit.id for hit in self._lexical_hits.values() if hit.id not in self.rows]
 
+    def without_restatements(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        """The best with each statement once, in its newest wording: eight times the same would leave no room for more.
+
+        A round is the same statement again if the user said the same words, asked nothing, and got no more than a word
+        of acknowledgement: a short answer without a number.
+        """
+        newest: dict[tuple[str, ...], Ranked] = {}
+        kept: list[tuple[str, ...] | Ranked] = []
+        for one in ranked:
+            row = self._first[one.candidate.id]
+            speaker, said, answers = _user_and_others(row)
+            words = _NO_WORD.sub(" ", said.casefold()).strip()
+            short = words.count(" ") < _SPACES if words.isascii() else len(words) < _CHARACTERS
+            if short or _ASKS.search(said) or len(answers) > _ACKNOWLEDGED or _DIGIT.search(answers):
+                kept.append(one)
+                continue
+            statement = (speaker, words, row.entity)
+            if statement not in newest:
+                kept.append(statement)
+                newest[statement] = one
+            elif one.candidate.created_at > newest[statement].candidate.created_at:
+                newest[statement] = replace(one, score=newest[statement].score)
+        return [newest[one] if isinstance(one, tuple) else one for one in kept]
+
     def around(self, count: int) -> Among:
         """The rows to read: what only its words found, and neighbours of the best.
 
@@ -185,6 +219,23 @@ class _Found:
                     if one.number and (one.session_key, number) not in known:
                         wanted.setdefault(one.session_key, set()).add(number)
         return Among(self.unread(), tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items()))
+
+
+def _user_and_others(row: Row) -> tuple[str, str, str]:
+    """Who the user was in a round, what they said, and what others answered; of a text that is no round, all of it.
+
+    A long round, of which only the beginning is read, was answered at length.
+    """
+    spans = own_of(row).get("said", ())
+    if not spans or row.parts > 1:
+        return ("", row.content, "") if row.kind == "text" and row.parts == 1 else ("", "", row.content)
+    who, said, answers, start = "", "", "", 0
+    for role, speaker, length in spans:
+        start += len(speaker) + len(": ")
+        text = f"{row.content[start : start + length]}\n"
+        who, said, answers = (speaker, said + text, answers) if role == "user" else (who, said, answers + text)
+        start += length + len("\n")
+    return who, said, answers
 
 
 async def _read_around(
