@@ -35,7 +35,7 @@ from langchain_tiered_memory import SummarizerGuard, SummaryMemory, SummaryShare
 from langchain_tiered_memory.events import CompactionFailed, EpisodeHandedOn, MemoryCallbackHandler
 from langchain_tiered_memory.messages.tokens import default_counter
 from support.conversations import _WORDS, conversation, model_calls
-from support.planted import RULES_EN, RULES_ZH, VALUES_EN, VALUES_ZH
+from support.phrasings import RULES_EN, RULES_ZH, VALUES_EN, VALUES_ZH
 from support.shared import use_shared_vocabularies
 
 if TYPE_CHECKING:

@@ -46,7 +46,10 @@ def test_the_wheel_holds_every_module_the_type_marker_and_the_licence_and_nothin
     with zipfile.ZipFile(built[".whl"]) as wheel:
         files = set(wheel.namelist())
     metadata = {name for name in files if ".dist-info/" in name}
-    assert files - metadata == modules(project_root) | {"langchain_tiered_memory/py.typed"}
+    assert files - metadata == modules(project_root) | {
+        "langchain_tiered_memory/py.typed",
+        "langchain_tiered_memory/working/constraints/priority.txt",
+    }
     assert any(name.endswith("/licenses/LICENSE") for name in metadata)
 
 

@@ -2,32 +2,69 @@
 
 A summariser is a model that rewrites, and what it drops first is what cannot be guessed again: "not before 9", an order
 number, a path. So constraints are found in the messages themselves, compared with the summary, and what is missing is
-put beside it verbatim. Finding is a matter of words and marks, in English and Chinese, and of values in any language;
-it needs no model, is linear in the length of a message and the same every time.
+put beside it verbatim. Rules are found by a small linear model (`priority`), values by a few patterns. A false alarm
+costs a line of the budget and is still what the user said; finding is linear in the length of a message, needs no
+library and gives the same every time.
 """
 
 from __future__ import annotations
 
-from langchain_tiered_memory.working.quoting.constraint import Constraint, ConstraintDetector
-from langchain_tiered_memory.working.quoting.finding import RULE_BYTES, find_constraints
-from langchain_tiered_memory.working.quoting.holding import merge_constraints, missing_constraints
-from langchain_tiered_memory.working.quoting.showing import HEADINGS, fit_constraints, render_constraints
-from langchain_tiered_memory.working.wording.reading import Language, dominant_language, one_line, said_text
-from langchain_tiered_memory.working.wording.topics import topic_of
+from langchain_tiered_memory.working.constraints.constraint import (
+    RULE_BYTES,
+    Constraint,
+    ConstraintDetector,
+    find_constraints,
+    is_rule,
+)
+from langchain_tiered_memory.working.constraints.priority import THRESHOLD, features, priority
+from langchain_tiered_memory.working.constraints.quoting import (
+    HEADINGS,
+    fit_constraints,
+    merge_constraints,
+    missing_constraints,
+    newest_and_oldest,
+    render_constraints,
+)
+from langchain_tiered_memory.working.constraints.sentences import (
+    Language,
+    compiled,
+    dominant_language,
+    is_question,
+    one_line,
+    pieces,
+    said_text,
+    split_sentences,
+    weight,
+)
+from langchain_tiered_memory.working.constraints.topics import topic_of
+from langchain_tiered_memory.working.constraints.values import concludes, has_value, record_pairs
 
 __all__ = [
     "HEADINGS",
     "RULE_BYTES",
+    "THRESHOLD",
     "Constraint",
     "ConstraintDetector",
     "Language",
+    "compiled",
+    "concludes",
     "dominant_language",
+    "features",
     "find_constraints",
     "fit_constraints",
+    "has_value",
+    "is_question",
+    "is_rule",
     "merge_constraints",
     "missing_constraints",
+    "newest_and_oldest",
     "one_line",
+    "pieces",
+    "priority",
+    "record_pairs",
     "render_constraints",
     "said_text",
+    "split_sentences",
     "topic_of",
+    "weight",
 ]

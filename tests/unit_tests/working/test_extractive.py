@@ -22,7 +22,7 @@ from langchain_tiered_memory.working.constraints import (
 from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
 from support.conversations import conversation, rounds
 from support.message_samples import messages as any_message
-from support.planted import RULES_EN, RULES_ZH, SMALL_TALK
+from support.phrasings import RULES_EN, RULES_ZH, SMALL_TALK
 
 COUNTER = EstimatingCounter(margin=1)
 CALL = {"name": "get_order", "args": {"order": "QH-88120443"}, "id": "call_1"}
