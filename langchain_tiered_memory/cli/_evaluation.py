@@ -24,7 +24,7 @@ from langchain_tiered_memory.evaluation import (
     load_dataset,
 )
 from langchain_tiered_memory.evaluation.loaders import FORMATS, DatasetFormat
-from langchain_tiered_memory.evaluation.results import limits_of
+from langchain_tiered_memory.evaluation.outcomes import limits_of
 
 if TYPE_CHECKING:
     import typer

@@ -26,7 +26,7 @@ from langchain_core.embeddings import Embeddings
 
 from langchain_tiered_memory._optional import import_optional
 from langchain_tiered_memory.evaluation import DatasetError, EpisodicTarget, MemoryDataset, RetrieverTarget
-from langchain_tiered_memory.evaluation.targets import as_target
+from langchain_tiered_memory.evaluation.contexts import as_target
 
 __all__ = ["baselines", "default_target", "embeddings_named", "targets_in"]
 

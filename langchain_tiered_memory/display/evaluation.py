@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from langchain_tiered_memory._tables import Block, Column, Line, Table, as_rich, as_text
-from langchain_tiered_memory._texts import counted, duration
-from langchain_tiered_memory.evaluation._shown import figure_of, measured
-from langchain_tiered_memory.evaluation.results import EvaluationReport
+from langchain_tiered_memory._tables import as_rich, as_text
+from langchain_tiered_memory.evaluation.results import EvaluationReport, evaluation_blocks
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,7 +20,7 @@ def evaluation_text(report: EvaluationReport, *, title: str | None = None) -> st
         report: What was measured.
         title: What it is called; the data set's name if not given.
     """
-    return as_text(_blocks(report, title))
+    return as_text(evaluation_blocks(report, title))
 
 
 def evaluation_renderable(report: EvaluationReport, *, title: str | None = None) -> RenderableType:
@@ -35,22 +33,4 @@ def evaluation_renderable(report: EvaluationReport, *, title: str | None = None)
     Raises:
         ImportError: rich is not installed; `evaluation_text` needs nothing.
     """
-    return as_rich(_blocks(report, title), needed_by="evaluation_renderable")
-
-
-def _blocks(report: EvaluationReport, title: str | None) -> list[Block]:
-    questions, records = len(report.dataset.cases), len(report.dataset.records)
-    size = f"{counted(questions, 'question')} over {counted(records, 'record')}, {report.k} records asked for"
-    columns = [Column("metric"), *(Column(one.name, "right") for one in report.targets)]
-    rows = [
-        [metric.key, *(figure_of(metric, report.score(metric.key, one.name)) for one in report.targets)]
-        for metric in measured(report)
-    ]
-    notes = []
-    for one in report.targets:
-        if one.tell_seconds:
-            notes.append(f"{one.name}: told everything in {duration(one.tell_seconds)}")
-        if one.resumed:
-            notes.append(f"{one.name}: {counted(one.resumed, 'answer')} from an earlier run")
-    heading = [Line(title or report.dataset.name, "strong"), Line(size)]
-    return [*heading, Table(columns, rows), *(Line(note, "quiet") for note in notes)]
+    return as_rich(evaluation_blocks(report, title), needed_by="evaluation_renderable")

@@ -9,18 +9,17 @@
 
 from __future__ import annotations
 
-from langchain_tiered_memory.evaluation._metric import Metric
-from langchain_tiered_memory.evaluation._metric_names import default_metrics
-from langchain_tiered_memory.evaluation.cases import FAULTS, Fault, MemoryCase, MemoryRecord, records_of
+from langchain_tiered_memory.evaluation.cases import FAULTS, DatasetError, Fault, MemoryCase, MemoryRecord, records_of
 from langchain_tiered_memory.evaluation.context_metrics import (
     constraint_retention,
     context_recall,
+    default_metrics,
     latency,
     shared_prefix,
     tokens_per_round,
 )
 from langchain_tiered_memory.evaluation.contexts import ContextTarget, TieredTarget
-from langchain_tiered_memory.evaluation.datasets import DatasetError, MemoryDataset
+from langchain_tiered_memory.evaluation.datasets import MemoryDataset
 from langchain_tiered_memory.evaluation.forgetting import (
     ForgettingCurve,
     ForgettingFit,
@@ -31,6 +30,7 @@ from langchain_tiered_memory.evaluation.forgetting import (
 )
 from langchain_tiered_memory.evaluation.loaders import load_beam, load_dataset, load_locomo, load_longmemeval
 from langchain_tiered_memory.evaluation.metrics import (
+    Metric,
     as_of_accuracy,
     contamination,
     contamination_eval,
@@ -43,16 +43,11 @@ from langchain_tiered_memory.evaluation.metrics import (
     returned,
     stale_first,
 )
+from langchain_tiered_memory.evaluation.outcomes import CaseResult, EvaluationFailed, Shortfall, TargetResult
 from langchain_tiered_memory.evaluation.plots import plot_bars, plot_forgetting, plot_radar
 from langchain_tiered_memory.evaluation.replay import Trimmer, model_calls, replay
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
-from langchain_tiered_memory.evaluation.results import (
-    CaseResult,
-    EvaluationFailed,
-    EvaluationReport,
-    Shortfall,
-    TargetResult,
-)
+from langchain_tiered_memory.evaluation.results import EvaluationReport
 from langchain_tiered_memory.evaluation.running import aevaluate, evaluate
 from langchain_tiered_memory.evaluation.targets import (
     CallableTarget,

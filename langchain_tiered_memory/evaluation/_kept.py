@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from langchain_tiered_memory.evaluation.datasets import DatasetError
-from langchain_tiered_memory.evaluation.results import CaseResult
+from langchain_tiered_memory.evaluation.cases import DatasetError
+from langchain_tiered_memory.evaluation.outcomes import CaseResult
 
 __all__ = ["KeptResults", "kept_results"]
 

@@ -10,14 +10,20 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langchain_tiered_memory._times import in_utc
+from langchain_tiered_memory.errors import TieredMemoryError
 from langchain_tiered_memory.messages.protocol import kind_of
 from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["FAULTS", "Fault", "MemoryCase", "MemoryRecord", "fault_of", "records_of"]
+__all__ = ["FAULTS", "DatasetError", "Fault", "MemoryCase", "MemoryRecord", "fault_of", "records_of"]
 
 Fault: TypeAlias = Literal["foreign", "forbidden", "early", "superseded", "expired", "stale", "irrelevant"]
 FAULTS: Final[tuple[Fault, ...]] = get_args(Fault)
 """Why a returned record should not have come, in the order in which they are looked for; a record has at most one."""
+
+
+class DatasetError(TieredMemoryError, ValueError):
+    """Raised when a data set cannot be read or used; names the file, the line and the repair."""
+
 
 _USER: Final = MemoryScope(user="user")
 _START: Final = datetime(2026, 1, 1, tzinfo=UTC)

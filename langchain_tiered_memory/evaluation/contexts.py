@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 
 from langchain_tiered_memory.evaluation.cases import MemoryRecord
 from langchain_tiered_memory.evaluation.replay import replay
-from langchain_tiered_memory.evaluation.targets import EpisodicTarget, FactTarget, Told, Values
+from langchain_tiered_memory.evaluation.targets import (
+    CallableTarget,
+    EpisodicTarget,
+    FactTarget,
+    MemoryTarget,
+    RetrieverTarget,
+    Told,
+    Values,
+)
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.types import MemoryScope, TokenCounter
 
-__all__ = ["ContextTarget", "TieredTarget"]
+__all__ = ["ContextTarget", "TieredTarget", "as_target"]
 
 _UNBOUNDED: Final = 1_000_000_000
 """A budget for a Runnable that has its own."""
@@ -171,3 +181,53 @@ def _conversation(records: Sequence[MemoryRecord]) -> list[BaseMessage]:
         if record.role == "user" and (following is None or following.role == "user"):
             messages.append(AIMessage(_SAID, id=f"{record.id} answer"))
     return messages
+
+
+# --- by what it is ----------------------------------------------------------------------------------------------------
+
+
+def as_target(
+    given: Any,  # noqa: ANN401  # by what it can do
+    *,
+    name: str | None = None,
+    max_tokens: int | None = None,
+    counter: TokenCounter | None = None,
+) -> MemoryTarget:
+    """The target that something is.
+
+    Args:
+        given: A `TieredMemory`, `EpisodicMemory`, `FactStore`, a retriever, a Runnable over messages such as a
+            `SummaryMemory`, a `MemoryTarget`, or a callable; told apart by what they can do.
+        name: What it is called in a report.
+        max_tokens: The budget that a Runnable over messages is replayed with.
+        counter: Counts the tokens of a context.
+
+    Raises:
+        TypeError: It is none of these.
+    """
+    found: MemoryTarget | None = None
+    if isinstance(given, MemoryTarget):
+        found = given
+    elif _can(given, "assembler") and hasattr(given, "episodes") and hasattr(given, "facts"):
+        found = TieredTarget(given, name=name, counter=counter)
+    elif _can(given, "remember", "recall"):
+        found = EpisodicTarget(given, name=name)
+    elif _can(given, "put", "get"):
+        found = FactTarget(given, name=name)
+    elif isinstance(given, BaseRetriever):
+        found = RetrieverTarget(given, name=name)
+    elif isinstance(given, Runnable):
+        found = ContextTarget(given, name=name, max_tokens=max_tokens, counter=counter)
+    elif callable(given) and not inspect.isclass(given):
+        found = CallableTarget(given, name=name)
+    if found is not None:
+        return found
+    msg = (
+        f"{given!r:.200} cannot be evaluated: pass a TieredMemory, an EpisodicMemory, a FactStore, a retriever, a "
+        "Runnable over messages, or a function of inputs"
+    )
+    raise TypeError(msg)
+
+
+def _can(given: object, *methods: str) -> bool:
+    return not inspect.isclass(given) and all(callable(getattr(given, method, None)) for method in methods)

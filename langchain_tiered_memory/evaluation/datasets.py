@@ -9,20 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from langchain_tiered_memory._times import in_utc
-from langchain_tiered_memory.errors import TieredMemoryError
-from langchain_tiered_memory.evaluation.cases import MemoryCase, MemoryRecord
+from langchain_tiered_memory.evaluation import files, synthetic
+from langchain_tiered_memory.evaluation.cases import DatasetError, MemoryCase, MemoryRecord
+from langchain_tiered_memory.messages.transcripts.files import write_text
 
-__all__ = ["DatasetError", "MemoryDataset", "Unit"]
+__all__ = ["MemoryDataset", "Unit"]
 
 Unit: TypeAlias = Literal["message", "round"]
 """What is written and returned as one: each message, or a user's message with the answers to it."""
-
-
-class DatasetError(TieredMemoryError, ValueError):
-    """Raised when a data set cannot be read or used; names the file, the line and the repair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,10 +136,8 @@ class MemoryDataset:
     @property
     def digest(self) -> str:
         """12 hexadecimal digits that stand for all of it, the same on every machine."""
-        from langchain_tiered_memory.evaluation.files import lines_of  # noqa: PLC0415  # which writes one of these
-
         hashed = hashlib.sha256()
-        for line in lines_of(self):
+        for line in self._lines():
             hashed.update(line.encode("utf-8", "surrogatepass"))
         return hashed.hexdigest()[:12]
 
@@ -161,9 +156,8 @@ class MemoryDataset:
         Raises:
             ValueError: There is no such language, or no event.
         """
-        from langchain_tiered_memory.evaluation.synthetic import synthetic  # noqa: PLC0415  # which makes one of these
-
-        return synthetic(cls, events=events, seed=seed, language=language, per_user=per_user)
+        cases = synthetic.synthetic(events=events, seed=seed, language=language, per_user=per_user)
+        return cls(name=f"synthetic {language}, {events} events, seed {seed}", cases=cases, now=synthetic.NOW)
 
     @classmethod
     def load(cls, path: str | Path) -> MemoryDataset:
@@ -172,15 +166,17 @@ class MemoryDataset:
         Raises:
             DatasetError: The file cannot be read; names the line and the repair.
         """
-        from langchain_tiered_memory.evaluation.files import load  # noqa: PLC0415  # which makes one of these
-
-        return load(cls, path)
+        return files.load(path, lambda parts: cls(**parts))
 
     def save(self, path: str | Path) -> None:
         """Write the data set as JSON Lines, UTF-8, in whole or not at all."""
-        from langchain_tiered_memory.evaluation.files import save  # noqa: PLC0415  # as above
+        write_text(str(path), "".join(self._lines()))
 
-        save(self, path)
+    def _lines(self) -> Iterator[str]:
+        head: dict[str, Any] = {"name": self.name, "now": self.now.isoformat(), "unit": self.unit}
+        if self.empty_recall is not None:
+            head["empty_recall"] = self.empty_recall
+        return files.lines_of(head, self.histories(), self.cases)
 
 
 def _gathered(histories: Iterable[Sequence[MemoryRecord]]) -> dict[str, MemoryRecord]:

@@ -15,22 +15,22 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from datetime import datetime
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 from langchain_tiered_memory._times import in_utc
 from langchain_tiered_memory.errors import ScopeError
-from langchain_tiered_memory.evaluation.cases import MemoryCase, MemoryRecord
-from langchain_tiered_memory.evaluation.datasets import DatasetError, MemoryDataset
-from langchain_tiered_memory.messages.transcript import write_text
+from langchain_tiered_memory.evaluation.cases import DatasetError, MemoryCase, MemoryRecord
 from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["bytes_of", "lines_of", "load", "reading", "save"]
+__all__ = ["bytes_of", "lines_of", "load", "reading"]
+
+T = TypeVar("T")
 
 _VERSION: Final = 1
 _SCOPE: Final = ("user", "tenant", "session")
@@ -46,28 +46,24 @@ _GZIP: Final = b"\x1f\x8b"
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-def save(dataset: MemoryDataset, path: str | Path) -> None:
-    """Write a data set, in whole or not at all."""
-    write_text(str(path), "".join(lines_of(dataset)))
-
-
-def lines_of(dataset: MemoryDataset) -> Iterator[str]:
+def lines_of(
+    head: Mapping[str, Any], histories: Iterable[tuple[MemoryRecord, ...]], cases: Iterable[MemoryCase]
+) -> Iterator[str]:
     """The lines of a data set's file, their ends included."""
-    for line in _lines(dataset):
+    for line in _lines(head, histories, cases):
         yield json.dumps(line, ensure_ascii=False) + "\n"
 
 
-def _lines(dataset: MemoryDataset) -> Iterator[dict[str, Any]]:
-    head = {"version": _VERSION, "name": dataset.name, "now": dataset.now.isoformat(), "unit": dataset.unit}
-    if dataset.empty_recall is not None:
-        head["empty_recall"] = dataset.empty_recall
-    yield {"dataset": head}
+def _lines(
+    head: Mapping[str, Any], histories: Iterable[tuple[MemoryRecord, ...]], cases: Iterable[MemoryCase]
+) -> Iterator[dict[str, Any]]:
+    yield {"dataset": {"version": _VERSION, **head}}
     names: dict[int, str] = {}
-    for number, history in enumerate(dataset.histories(), start=1):
+    for number, history in enumerate(histories, start=1):
         names[id(history)] = f"history {number}"
         for record in history:
             yield {"message": _plain(record), "history": f"history {number}"}
-    for case in dataset.cases:
+    for case in cases:
         line: dict[str, Any] = {"case": _plain(case)}
         yield line | {"history": names[id(case.messages)]} if case.messages else line
 
@@ -92,8 +88,12 @@ def _plain(one: MemoryRecord | MemoryCase) -> dict[str, Any]:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def load(kind: type[MemoryDataset], path: str | Path) -> MemoryDataset:
+def load(path: str | Path, make: Callable[[dict[str, Any]], T]) -> T:
     """Read a data set.
+
+    Args:
+        path: The file.
+        make: Makes it of its parts.
 
     Raises:
         DatasetError: The file cannot be read; names the line and the repair.
@@ -103,7 +103,7 @@ def load(kind: type[MemoryDataset], path: str | Path) -> MemoryDataset:
         for number, line in enumerate(TextIOWrapper(BytesIO(bytes_of(path)), encoding="utf-8-sig"), start=1):
             if line.strip():
                 reader.take(number, line)
-    return reader.dataset(kind)
+    return reader.dataset(make)
 
 
 def bytes_of(path: str | Path) -> bytes:
@@ -182,7 +182,7 @@ class _Reader:
             self._fail(f"version {body['version']!r} is not known", f"write version {_VERSION}")
         self._head, self._head_line = body, self._line
 
-    def dataset(self, kind: type[MemoryDataset]) -> MemoryDataset:
+    def dataset(self, make: Callable[[dict[str, Any]], T]) -> T:
         """All of it as a data set."""
         if not self._cases:
             msg = f"{self._path}: there is no case in it; add a line " + '{"case": {"id": ..., "question": ...}}'
@@ -210,13 +210,15 @@ class _Reader:
                 self._fail("neither the present nor a message is given", 'write "now" into the line of the data set')
             now = max(times)  # the present of a recorded conversation is its end
         try:
-            return kind(
-                name=self._head.get("name", Path(self._path).stem),
-                cases=tuple(cases),
-                now=now,
-                unit=self._head.get("unit", "message"),
-                empty_recall=self._head.get("empty_recall"),
-                others=tuple(records for name, records in histories.items() if name not in used),
+            return make(
+                {
+                    "name": self._head.get("name", Path(self._path).stem),
+                    "cases": tuple(cases),
+                    "now": now,
+                    "unit": self._head.get("unit", "message"),
+                    "empty_recall": self._head.get("empty_recall"),
+                    "others": tuple(records for name, records in histories.items() if name not in used),
+                }
             )
         except DatasetError as error:
             msg = f"{self._path}: {error}"

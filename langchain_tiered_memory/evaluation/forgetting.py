@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.evaluation._metric import checked_number
-from langchain_tiered_memory.evaluation._topics import LIFETIMES, Lasting
 from langchain_tiered_memory.evaluation.cases import MemoryRecord
-from langchain_tiered_memory.evaluation.synthetic import LANGUAGES, NOW
-from langchain_tiered_memory.evaluation.targets import as_target
+from langchain_tiered_memory.evaluation.contexts import as_target
+from langchain_tiered_memory.evaluation.metrics import checked_number
+from langchain_tiered_memory.evaluation.synthetic import LIFETIMES, NOW, words_of
 from langchain_tiered_memory.types import Clock, MemoryScope
 
 __all__ = [
@@ -235,9 +234,7 @@ def forgetting_curve(
         raise ValueError(msg)
     checked_number(facts, "facts", "facts")
     checked_number(k, "k", "records")
-    if language not in LANGUAGES:
-        msg = f"language={language!r} is not known: use {' or '.join(map(repr, LANGUAGES))}"
-        raise ValueError(msg)
+    words_of(language)
     clock = TurnedClock(NOW + _MOMENT)
     target = as_target(make(clock))
     told = list(_told(facts, seed, language))
@@ -260,18 +257,18 @@ def forgetting_curve(
             ForgettingPoint(lasting, age, sum(found) / len(found), len(found)) for lasting, found in known.items()
         ]
     classes = list(LIFETIMES)
-    points.sort(key=lambda point: (classes.index(point.lasting), point.age))  # type: ignore[arg-type]  # one of them
+    points.sort(key=lambda point: (classes.index(point.lasting), point.age))
     return ForgettingCurve(name or target.name, tuple(points))
 
 
 def _told(facts: int, seed: int, language: str) -> Iterator[tuple[MemoryRecord, str]]:
     """Facts of each class with a question for each, a few of each class to a user."""
     chooses = random.Random(f"{seed} {language} forgetting")  # noqa: S311  # a choice, not a secret
-    lasting: Lasting
+    lasting: str
     for lasting, days in LIFETIMES.items():
         slots = [
             (topic, entity)
-            for topic in LANGUAGES[language].topics
+            for topic in words_of(language).topics
             if topic.lasting == lasting
             for entity in topic.entities
         ]

@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from langchain_tiered_memory.evaluation.cases import MemoryCase, MemoryRecord
-from langchain_tiered_memory.evaluation.datasets import DatasetError, MemoryDataset
+from langchain_tiered_memory.evaluation.cases import DatasetError, MemoryCase, MemoryRecord
+from langchain_tiered_memory.evaluation.datasets import MemoryDataset
 from langchain_tiered_memory.evaluation.files import bytes_of, reading
 from langchain_tiered_memory.types import MemoryScope
 

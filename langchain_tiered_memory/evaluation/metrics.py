@@ -26,16 +26,23 @@ What a target is asked and what it answers are plain dicts:
 from __future__ import annotations
 
 import math
-from typing import Final
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
 
-from langchain_tiered_memory.evaluation._metric import Metric, Values, checked_number, expected_ids, returned_ids
 from langchain_tiered_memory.evaluation.cases import FAULTS, Fault
 
 __all__ = [
+    "Evaluator",
+    "Metric",
+    "Values",
     "as_of_accuracy",
+    "checked_number",
     "contamination",
     "contamination_eval",
     "current_at",
+    "expected_ids",
     "ndcg_at",
     "precision_at",
     "recall_at",
@@ -44,6 +51,72 @@ __all__ = [
     "returned",
     "stale_first",
 ]
+
+Values: TypeAlias = Mapping[str, Any]
+Evaluator: TypeAlias = Callable[..., Any]
+"""A metric of one's own: `(inputs, outputs, reference_outputs)` to `{"key": ..., "score": ...}`, a bool or a number."""
+Kind: TypeAlias = Literal["share", "number", "seconds"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measurement of one answer, and how those of many are put into one figure.
+
+    Attributes:
+        key: Its name.
+        measure: `(inputs, outputs, reference_outputs)` to a score, or `None` where it has nothing to say.
+        definition: What the figure means, in a sentence.
+        lower_is_better: Whether less is better.
+        kind: A share from 0 to 1, a number, or seconds.
+        percentile: Which percentile of the cases is the figure; `None` for their mean.
+    """
+
+    key: str
+    measure: Callable[[Values, Values, Values], float | None]
+    definition: str = ""
+    lower_is_better: bool = False
+    kind: Kind = "share"
+    percentile: float | None = None
+
+    def __call__(
+        self, inputs: Values, outputs: Values, reference_outputs: Values | None = None
+    ) -> dict[str, str | float | None]:
+        """Measure one answer, as LangSmith calls an evaluator."""
+        return {"key": self.key, "score": self.measure(inputs, outputs, reference_outputs or {})}
+
+    def aggregate(self, scores: Sequence[float]) -> float | None:
+        """The figure of many cases; `None` of none."""
+        if not scores:
+            return None
+        return statistics.fmean(scores) if self.percentile is None else percentile_of(scores, self.percentile)
+
+
+def percentile_of(values: Sequence[float], percentile: float) -> float:
+    """The smallest value that so many percent of the values do not exceed (the nearest-rank method)."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(percentile / 100 * len(ordered)) - 1)]
+
+
+def returned_ids(outputs: Values, k: int | None = None) -> list[str]:
+    """The ids that came back, each once, at its best place."""
+    return list(dict.fromkeys(outputs.get("ids") or ()))[:k]
+
+
+def expected_ids(reference: Values) -> set[str]:
+    """The ids that hold the answer."""
+    return set(reference.get("expected") or ())
+
+
+def checked_number(number: int, name: str, of: str) -> int:
+    """A whole number from 1 up.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        msg = f"{name}={number!r} is no number of {of}: give a whole number from 1 up"
+        raise ValueError(msg)
+    return number
 
 
 # --- ranking ----------------------------------------------------------------------------------------------------------

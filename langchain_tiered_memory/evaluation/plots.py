@@ -7,15 +7,28 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.evaluation._shown import radar_label, radar_metrics, share_metrics, shown_share
 from langchain_tiered_memory.evaluation.forgetting import ForgettingCurve, ebbinghaus
-from langchain_tiered_memory.evaluation.results import EvaluationReport
+from langchain_tiered_memory.evaluation.metrics import Metric
+from langchain_tiered_memory.evaluation.results import EvaluationReport, measured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = ["plot_bars", "plot_forgetting", "plot_radar"]
 
+_TELLING: Final = frozenset(
+    (
+        "recall",
+        "mrr",
+        "ndcg",
+        "contamination",
+        "stale_first",
+        "current",
+        "as_of_accuracy",
+        "constraint_retention",
+        "context_recall",
+    )
+)
 _STEPS: Final = 200
 _NARROW: Final = 0.1
 """How far from the middle, as a share of the radius, a label of the radar still stands above or below it."""
@@ -33,7 +46,7 @@ def plot_bars(report: EvaluationReport, metrics: Sequence[str] | None = None) ->
     Raises:
         ImportError: matplotlib is not installed; names the extra.
     """
-    chosen = list(metrics or share_metrics(report))
+    chosen = list(metrics or (metric.key for metric in measured(report) if metric.kind == "share"))
     figure: Figure = _figure((max(6.0, 0.9 * len(chosen) + 2), 4.0))
     axes = figure.subplots()
     width = 0.8 / len(report.targets)
@@ -59,7 +72,7 @@ def plot_radar(report: EvaluationReport, metrics: Sequence[str] | None = None) -
         ImportError: matplotlib is not installed; names the extra.
         ValueError: There are fewer than three metrics.
     """
-    chosen = list(metrics or radar_metrics(report))
+    chosen = list(metrics or _telling(report))
     if len(chosen) < 3:  # noqa: PLR2004  # the corners of a polygon
         msg = f"a radar needs three metrics, got {', '.join(chosen) or 'none'}: pass more, or plot bars"
         raise ValueError(msg)
@@ -67,10 +80,12 @@ def plot_radar(report: EvaluationReport, metrics: Sequence[str] | None = None) -
     axes = figure.add_subplot(projection="polar")
     angles = [2 * math.pi * place / len(chosen) for place in range(len(chosen))]
     for target in report.targets:
-        values = [shown_share(report, metric, target.name) for metric in chosen]
+        values = [_outward(report.metric(metric), report.score(metric, target.name)) for metric in chosen]
         axes.plot([*angles, angles[0]], [*values, values[0]], label=_plain(target.name))
         axes.fill(angles, values, alpha=0.1)
-    axes.set_xticks(angles, [_plain(radar_label(report, metric)) for metric in chosen])
+    axes.set_xticks(
+        angles, [_plain(f"1 - {metric}" if report.metric(metric).lower_is_better else metric) for metric in chosen]
+    )
     for label, angle in zip(axes.get_xticklabels(), angles, strict=True):  # away from the circle, not across it
         side = math.cos(angle)
         label.set_horizontalalignment("center" if abs(side) < _NARROW else "left" if side > 0 else "right")
@@ -79,6 +94,18 @@ def plot_radar(report: EvaluationReport, metrics: Sequence[str] | None = None) -
     longest = max(len(target.name) for target in report.targets)
     figure.legend(loc="outside lower center", ncols=max(1, min(3, _LEGEND // (longest + 8))))
     return figure
+
+
+def _telling(report: EvaluationReport) -> list[str]:
+    """The most telling shares, one of each: that of the largest k."""
+    shares = [metric.key for metric in measured(report) if metric.kind == "share"]
+    found = {key.partition("@")[0]: key for key in shares}
+    return [key for name, key in found.items() if name in _TELLING]
+
+
+def _outward(metric: Metric, score: float | None) -> float:
+    """A share, turned round where less is better, so that more is."""
+    return 0.0 if score is None else 1 - score if metric.lower_is_better else score
 
 
 def plot_forgetting(curve: ForgettingCurve) -> Figure:

@@ -3,83 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from langchain_tiered_memory.errors import TieredMemoryError
-from langchain_tiered_memory.evaluation._metric import Metric
+from langchain_tiered_memory._tables import Block, Cell, Column, Line, Table, as_html, page
+from langchain_tiered_memory._texts import counted, duration
 from langchain_tiered_memory.evaluation.datasets import MemoryDataset
+from langchain_tiered_memory.evaluation.metrics import Metric
+from langchain_tiered_memory.evaluation.outcomes import CaseResult, EvaluationFailed, Shortfall, TargetResult
 
-__all__ = ["CaseResult", "EvaluationFailed", "EvaluationReport", "Shortfall", "TargetResult", "limits_of"]
+__all__ = ["EvaluationReport", "evaluation_blocks", "measured"]
 
 _SHOWN: Final = 5
 _DIGITS: Final = 6
-
-
-class EvaluationFailed(TieredMemoryError, AssertionError):  # noqa: N818  # it says what happened, as a failed test does
-    """Raised by `check` when a figure misses its limit.
-
-    Attributes:
-        shortfalls: Each figure that missed, with the cases that broke it, worst first.
-    """
-
-    def __init__(self, message: str, shortfalls: Sequence[Shortfall]) -> None:
-        super().__init__(message)
-        self.shortfalls = tuple(shortfalls)
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    """One case as one target answered it.
-
-    Attributes:
-        case_id: The case.
-        scores: A score for each metric of the report, in its order; `None` where the metric has nothing to say.
-        returned: Ids of the records that came back, best first.
-        faults: By id, why a returned record should not have come.
-    """
-
-    case_id: str
-    scores: tuple[float | None, ...]
-    returned: tuple[str, ...]
-    faults: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TargetResult:
-    """What one target did.
-
-    Attributes:
-        name: The target.
-        cases: Its cases, in the order of the data set.
-        tell_seconds: How long it took to be told everything; 0 where it was not told anything.
-        resumed: How many of the cases come from an earlier run.
-    """
-
-    name: str
-    cases: tuple[CaseResult, ...] = field(repr=False)
-    tell_seconds: float = 0.0
-    resumed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Shortfall:
-    """A figure that missed its limit.
-
-    Attributes:
-        target: Whose figure it is.
-        metric: Which.
-        score: What it is; `None` where no case said anything.
-        limit: What was asked for.
-        cases: The cases that broke it, worst first.
-    """
-
-    target: str
-    metric: str
-    score: float | None
-    limit: float
-    cases: tuple[CaseResult, ...]
+_WORST: Final = 50
+"""Cases shown of each target; the JSON holds all."""
+_MILLISECONDS: Final = 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,45 +245,15 @@ class EvaluationReport:
 
     def _repr_html_(self) -> str:
         """The figures as a table, for a notebook."""
-        from langchain_tiered_memory.evaluation._page import evaluation_table  # noqa: PLC0415  # as below
-
-        return evaluation_table(self)
+        return as_html(evaluation_blocks(self, explained=True))
 
     def to_html(self, *, title: str | None = None) -> str:
-        """The report as a whole HTML page with bars and a radar; no script, nothing fetched, every text escaped.
+        """The report as a whole HTML page; no script, nothing fetched, every text escaped.
 
         Args:
             title: What it is called; the data set's name if not given.
         """
-        from langchain_tiered_memory.evaluation._page import evaluation_page  # noqa: PLC0415  # which shows one of these
-
-        return evaluation_page(self, title=title)
-
-
-def limits_of(text: str) -> dict[str, float]:
-    """Limits as the command takes them: `recall=0.8,contamination=0.1`.
-
-    Raises:
-        ValueError: It is no list of limits.
-    """
-    limits: dict[str, float] = {}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        name, _, number = (one.strip() for one in part.partition("="))
-        try:
-            limit = float(number)
-        except ValueError:
-            limit = math.nan
-        if not name or not math.isfinite(limit):
-            msg = f"{part!r} is no limit: write a metric, = and a number, such as recall=0.8,contamination=0.1"
-            raise ValueError(msg)
-        if name in limits:
-            msg = f"{name} has two limits, {limits[name]:g} and {limit:g}: keep one"
-            raise ValueError(msg)
-        limits[name] = limit
-    if not limits:
-        msg = f"{text!r} holds no limit: write such as recall=0.8,contamination=0.1"
-        raise ValueError(msg)
-    return limits
+        return _page(self, title)
 
 
 def _counted(faults: Mapping[str, str]) -> str:
@@ -353,3 +263,126 @@ def _counted(faults: Mapping[str, str]) -> str:
 
 def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, _DIGITS)
+
+
+# --- as tables -------------------------------------------------------------------------------------------------------
+
+
+def measured(report: EvaluationReport) -> list[Metric]:
+    """The metrics that some target has a figure of; a kind of contamination that nobody has is left out."""
+    found = []
+    for metric in report.metrics:
+        scores = [report.score(metric.key, one.name) for one in report.targets]
+        if any(score is not None for score in scores) and not (
+            metric.key.startswith("contamination.") and not any(scores)
+        ):
+            found.append(metric)
+    return found
+
+
+def _figure_of(metric: Metric, score: float | None) -> str:
+    """A figure as people read it."""
+    if score is None:
+        return "-"
+    if metric.kind == "seconds":
+        return f"{score * _MILLISECONDS:,.1f} ms"
+    if metric.kind == "number":
+        return f"{score:,.1f}"
+    return f"{100 * score:.1f} %"
+
+
+def evaluation_blocks(report: EvaluationReport, title: str | None = None, *, explained: bool = False) -> list[Block]:
+    """The figures of each target.
+
+    Args:
+        report: What was measured.
+        title: What it is called; the data set's name if not given.
+        explained: Whether each metric says what it means, and how many cases it is made of.
+    """
+    more = [Column("cases", "right"), Column("what it says", wrap=True)] if explained else []
+    columns = [Column("metric"), *(Column(one.name, "right") for one in report.targets), *more]
+    rows: list[list[Cell]] = []
+    for metric in measured(report):
+        scores = [report.score(metric.key, one.name) for one in report.targets]
+        known = [score for score in scores if score is not None]
+        best = (min if metric.lower_is_better else max)(known) if len(known) > 1 else None
+        cells: list[Cell] = [
+            Line(_figure_of(metric, score), "strong" if score is not None and score == best else "") for score in scores
+        ]
+        if explained:
+            said = max(report.said(metric.key, one.name) for one in report.targets)
+            cells += [f"{said:,}", metric.definition + ("; less is better" if metric.lower_is_better else "")]
+        rows.append([metric.key, *cells])
+    notes = []
+    for one in report.targets:
+        if one.tell_seconds:
+            notes.append(f"{one.name}: told everything in {duration(one.tell_seconds)}")
+        if one.resumed:
+            notes.append(f"{one.name}: {counted(one.resumed, 'answer')} from an earlier run")
+    heading = [Line(title or report.dataset.name, "strong"), Line(_size(report))]
+    return [*heading, Table(columns, rows), *(Line(note, "quiet") for note in notes)]
+
+
+def _size(report: EvaluationReport) -> str:
+    questions, records = len(report.dataset.cases), len(report.dataset.records)
+    return f"{counted(questions, 'question')} over {counted(records, 'record')}, {report.k} records asked for"
+
+
+def _page(report: EvaluationReport, title: str | None) -> str:
+    """The figures and the cases that went wrong, as a whole HTML page."""
+    parts = [as_html(evaluation_blocks(report, explained=True)[2:])]
+    if categories := _categories(report):
+        parts += ["<h2>By category</h2>", as_html([categories])]
+    parts.append("<h2>Cases that went wrong</h2>")
+    parts += [as_html(_worst(report, one)) for one in report.targets]
+    return page(title or report.dataset.name, f"{_size(report)}, data set {report.dataset.digest}", parts)
+
+
+def _categories(report: EvaluationReport) -> Table | None:
+    """Recall and contamination of each category, where there are several."""
+    keys = [metric for metric in measured(report) if metric.key in {f"recall@{report.k}", "contamination"}]
+    if len(report.categories) < 2 or not keys:  # noqa: PLR2004  # one is the whole
+        return None
+    rows = [
+        [
+            category,
+            metric.key,
+            *(_figure_of(metric, report.score(metric.key, one.name, category=category)) for one in report.targets),
+        ]
+        for category in report.categories
+        for metric in keys
+    ]
+    return Table([Column("category"), Column("metric"), *(Column(one.name, "right") for one in report.targets)], rows)
+
+
+def _worst(report: EvaluationReport, target: TargetResult) -> Iterator[Block]:
+    """The cases whose evidence did not all come back, or that brought back what they should not have."""
+    cases = {case.id: case for case in report.dataset.cases}
+    wrong = [one for one in target.cases if one.faults or not set(cases[one.case_id].expected) <= set(one.returned)]
+    wrong.sort(key=lambda one: (set(cases[one.case_id].expected) <= set(one.returned), -len(one.faults)))
+    yield Line(f"{target.name}: {len(wrong):,} of {len(target.cases):,}", "strong")
+    columns = [Column("case"), *(Column(head, wrap=True) for head in ("question", "expected", "returned"))]
+    rows: list[list[Cell]] = []
+    for one in wrong[:_WORST]:
+        case = cases[one.case_id]
+        rows.append([case.id, case.question, _shown(report, one, case.expected), _returned(report, one)])
+    if rows:
+        yield Table(columns, rows)
+    if len(wrong) > _WORST:
+        yield Line(f"and {len(wrong) - _WORST:,} more; the JSON holds all", "quiet")
+
+
+def _returned(report: EvaluationReport, one: CaseResult) -> list[Line]:
+    more = len(one.returned) - report.k
+    rest = [Line(f"and {more:,} more", "quiet")] if more > 0 else []
+    return _shown(report, one, one.returned[: report.k]) + rest
+
+
+def _shown(report: EvaluationReport, one: CaseResult, ids: tuple[str, ...]) -> list[Line]:
+    records = report.dataset.records
+    lines = []
+    for record in ids:
+        text = f": {records[record].text:.200}" if record in records else ""
+        fault = one.faults.get(record)
+        lines.append(Line(f"{record}{text} ({fault})" if fault else record + text, "bad" if fault else ""))
+    return lines or [Line("nothing")]

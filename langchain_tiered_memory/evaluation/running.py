@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from langchain_tiered_memory._driving import Steps, adrive, drive
+from langchain_tiered_memory._sync import run_sync
 from langchain_tiered_memory.evaluation._kept import KeptResults, kept_results
-from langchain_tiered_memory.evaluation._metric import Evaluator, Metric, checked_number
-from langchain_tiered_memory.evaluation._metric_names import default_metrics, metric_of
 from langchain_tiered_memory.evaluation.cases import MemoryCase, fault_of
+from langchain_tiered_memory.evaluation.context_metrics import default_metrics, metric_of
+from langchain_tiered_memory.evaluation.contexts import as_target
 from langchain_tiered_memory.evaluation.datasets import MemoryDataset
+from langchain_tiered_memory.evaluation.metrics import Evaluator, Metric, Values, checked_number
+from langchain_tiered_memory.evaluation.outcomes import CaseResult, TargetResult
 from langchain_tiered_memory.evaluation.progress import Advance, Progress, progress_of
-from langchain_tiered_memory.evaluation.results import CaseResult, EvaluationReport, TargetResult
-from langchain_tiered_memory.evaluation.targets import MemoryTarget, as_target
+from langchain_tiered_memory.evaluation.results import EvaluationReport
+from langchain_tiered_memory.evaluation.targets import MemoryTarget
 from langchain_tiered_memory.types import TokenCounter
 
 __all__ = ["aevaluate", "evaluate"]
@@ -160,23 +161,6 @@ def _checked_ks(k: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(ks)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """One question to one target."""
-
-    of: MemoryTarget
-    inputs: Mapping[str, Any]
-
-    def run(self) -> Any:  # noqa: ANN401  # what it answers
-        """Ask it."""
-        return self.of.ask(self.inputs)
-
-    async def arun(self) -> Any:  # noqa: ANN401  # as above
-        """Ask it by its `aask`, or in a thread."""
-        ask = getattr(self.of, "aask", None)
-        return await (asyncio.to_thread(self.run) if ask is None else ask(self.inputs))
-
-
 class _Asking:
     """One data set with what is measured on it."""
 
@@ -227,7 +211,7 @@ class _Asking:
         workers = min(self._workers, target.workers or self._workers)
         if workers == 1:
             for case in waiting:
-                yield drive(self._result(target, case))
+                yield self._blocking(target, case)
             return
         pool = ThreadPoolExecutor(workers, thread_name_prefix="evaluate")
         try:
@@ -237,7 +221,7 @@ class _Asking:
                     ready, running = wait(running, return_when=FIRST_COMPLETED)
                     for future in ready:
                         yield future.result()
-                running.add(pool.submit(drive, self._result(target, case)))
+                running.add(pool.submit(self._blocking, target, case))
             while running:
                 ready, running = wait(running, return_when=FIRST_COMPLETED)
                 for future in ready:
@@ -249,13 +233,19 @@ class _Asking:
         """`_answers`, awaited."""
         workers = min(self._workers, target.workers or self._workers)
         running: set[asyncio.Task[CaseResult]] = set()
+        ask = getattr(target, "aask", None)
+
+        async def asked(inputs: Values) -> dict[str, Any]:
+            answer: dict[str, Any] = await (asyncio.to_thread(target.ask, inputs) if ask is None else ask(inputs))
+            return answer
+
         try:
             for case in waiting:
                 if len(running) >= workers:
                     ready, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in ready:
                         yield task.result()
-                running.add(asyncio.create_task(adrive(self._result(target, case))))
+                running.add(asyncio.create_task(self._result(target, case, asked)))
             while running:
                 ready, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in ready:
@@ -265,7 +255,15 @@ class _Asking:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    def _result(self, target: MemoryTarget, case: MemoryCase) -> Steps[CaseResult]:
+    def _blocking(self, target: MemoryTarget, case: MemoryCase) -> CaseResult:
+        async def asked(inputs: Values) -> dict[str, Any]:
+            return target.ask(inputs)
+
+        return run_sync(self._result(target, case, asked))
+
+    async def _result(
+        self, target: MemoryTarget, case: MemoryCase, ask: Callable[[Values], Awaitable[dict[str, Any]]]
+    ) -> CaseResult:
         inputs = {
             "case": case.id,
             "question": case.question,
@@ -278,7 +276,7 @@ class _Asking:
         }
         start = time.perf_counter()
         try:
-            outputs = yield _Ask(target, inputs)
+            outputs = await ask(inputs)
         except Exception as error:  # raised again, with the question that it was
             error.add_note(f"while {target.name} was asked {case.question!r} (case {case.id!r})")
             raise

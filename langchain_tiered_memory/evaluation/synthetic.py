@@ -24,22 +24,23 @@ places alike; many questions are asked in other words than the fact was told in.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
 from typing import Final
 
-from langchain_tiered_memory.evaluation._topics import LIFETIMES, Language, Rule, Topic
-from langchain_tiered_memory.evaluation._topics_en import ENGLISH
-from langchain_tiered_memory.evaluation._topics_zh import CHINESE
 from langchain_tiered_memory.evaluation.cases import MemoryCase, MemoryRecord
-from langchain_tiered_memory.evaluation.datasets import MemoryDataset
 from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["LANGUAGES", "NOW", "synthetic"]
+__all__ = ["LANGUAGES", "LIFETIMES", "NOW", "Topic", "synthetic", "words_of"]
 
-LANGUAGES: Final[dict[str, Language]] = {"en": ENGLISH, "zh": CHINESE}
+LANGUAGES: Final = ("en", "zh")
+LIFETIMES: Final[dict[str, float | None]] = {"7-day": 7.0, "90-day": 90.0, "permanent": None}
+"""Days that a class of facts stays true; `None` for ever."""
 NOW: Final = datetime(2025, 6, 2, 12, tzinfo=UTC)
 """The present of every synthetic data set."""
 
@@ -58,11 +59,57 @@ _LONGEST: Final = 175.0
 _DAY: Final = timedelta(days=1)
 
 
-def synthetic(kind: type[MemoryDataset], *, events: int, seed: int, language: str, per_user: int = 25) -> MemoryDataset:
-    """Make up a data set.
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """An attribute that several things have, and how people say it, change it and ask for it.
+
+    Attributes:
+        attribute: Its name.
+        lasting: How long such a fact stays true.
+        entities: What has it; `{e}` in the sentences.
+        values: What it can be; `{v}` in the sentences.
+        says: Ways to say it.
+        changes: Ways to say that it is something else now.
+        asks: Ways to ask for it, some of them in other words.
+    """
+
+    attribute: str
+    lasting: str
+    entities: Sequence[str]
+    values: Sequence[str]
+    says: Sequence[str]
+    changes: Sequence[str]
+    asks: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """All that is said in one language; a rule is a text and a question for it."""
+
+    topics: Sequence[Topic]
+    rules: Sequence[dict[str, str]]
+    small_talk: Sequence[str]
+    openers: Sequence[str]
+
+
+@cache
+def words_of(language: str) -> _Words:
+    """What is said in a language.
+
+    Raises:
+        ValueError: The language is unknown.
+    """
+    if language not in LANGUAGES:
+        msg = f"language={language!r} is not known: use {' or '.join(map(repr, LANGUAGES))}"
+        raise ValueError(msg)
+    found = json.loads(files(__package__).joinpath("data", f"{language}.json").read_text("utf-8"))
+    return _Words(**{**found, "topics": [Topic(**topic) for topic in found["topics"]]})
+
+
+def synthetic(*, events: int, seed: int, language: str, per_user: int = 25) -> tuple[MemoryCase, ...]:
+    """Make up the cases of a data set.
 
     Args:
-        kind: What to make.
         events: How many events are told and asked about.
         seed: Chooses everything.
         language: `"en"` or `"zh"`.
@@ -71,10 +118,7 @@ def synthetic(kind: type[MemoryDataset], *, events: int, seed: int, language: st
     Raises:
         ValueError: A number is too small or too large, or the language is unknown.
     """
-    words = LANGUAGES.get(language)
-    if words is None:
-        msg = f"language={language!r} is not known: use {' or '.join(map(repr, LANGUAGES))}"
-        raise ValueError(msg)
+    words = words_of(language)
     slots = sum(len(topic.entities) for topic in words.topics)
     most = min(slots, _RULES * len(words.rules))
     for name, number, largest in (("events", events, None), ("per_user", per_user, most)):
@@ -91,7 +135,7 @@ def synthetic(kind: type[MemoryDataset], *, events: int, seed: int, language: st
         user = _User(MemoryScope(user=f"user-{number:03}"), words, random_, first)
         cases += user.cases(share)
         first += share
-    return kind(name=f"synthetic {language}, {events} events, seed {seed}", cases=tuple(cases), now=NOW)
+    return tuple(cases)
 
 
 @dataclass
@@ -106,7 +150,7 @@ class _User:
     """
 
     scope: MemoryScope
-    words: Language
+    words: _Words
     random: random.Random
     number: int
     told: list[MemoryRecord] = field(default_factory=list)
@@ -203,16 +247,16 @@ class _User:
         self.told.append(MemoryRecord(id=name, text=self._asked(topic, entity), at=at, scope=scope))
         return (name,)
 
-    def _rule(self, rule: Rule, every: Sequence[Rule]) -> MemoryCase:
+    def _rule(self, rule: dict[str, str], every: Sequence[dict[str, str]]) -> MemoryCase:
         self.number += 1
         name = f"e{self.number:05}"
         at = (NOW - self.random.uniform(5, _LONGEST) * _DAY).replace(microsecond=0)
-        text = self.random.choice(self.words.openers) + rule.text
+        text = self.random.choice(self.words.openers) + rule["text"]
         scope = replace(self.scope, session=_week_of(at))
         self.told.append(MemoryRecord(id=name, text=text, at=at, scope=scope, lasting="permanent"))
-        constraints = tuple(one.text for one in every)
+        constraints = tuple(one["text"] for one in every)
         return MemoryCase(
-            id=name, question=rule.ask, scope=self.scope, category="rule", expected=(name,), constraints=constraints
+            id=name, question=rule["ask"], scope=self.scope, category="rule", expected=(name,), constraints=constraints
         )
 
     def _small_talk(self) -> None:

@@ -10,11 +10,11 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import RunnableConfig
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_tiered_memory.evaluation.cases import MemoryRecord
-from langchain_tiered_memory.types import MemoryScope, TokenCounter
+from langchain_tiered_memory.types import MemoryScope
 
 __all__ = [
     "CallableTarget",
@@ -22,7 +22,6 @@ __all__ = [
     "FactTarget",
     "MemoryTarget",
     "RetrieverTarget",
-    "as_target",
     "outputs_of",
 ]
 
@@ -336,55 +335,3 @@ def _batches(units: Told, size: int) -> Iterator[list[tuple[MemoryRecord, ...]]]
             batch = []
     if batch:
         yield batch
-
-
-# --- by what it is ----------------------------------------------------------------------------------------------------
-
-
-def as_target(
-    given: Any,  # noqa: ANN401  # by what it can do
-    *,
-    name: str | None = None,
-    max_tokens: int | None = None,
-    counter: TokenCounter | None = None,
-) -> MemoryTarget:
-    """The target that something is.
-
-    Args:
-        given: A `TieredMemory`, `EpisodicMemory`, `FactStore`, a retriever, a Runnable over messages such as a
-            `SummaryMemory`, a `MemoryTarget`, or a callable; told apart by what they can do.
-        name: What it is called in a report.
-        max_tokens: The budget that a Runnable over messages is replayed with.
-        counter: Counts the tokens of a context.
-
-    Raises:
-        TypeError: It is none of these.
-    """
-    from langchain_tiered_memory.evaluation.contexts import ContextTarget, TieredTarget  # noqa: PLC0415  # uses these
-
-    found: MemoryTarget | None = None
-    if isinstance(given, MemoryTarget):
-        found = given
-    elif _can(given, "assembler") and hasattr(given, "episodes") and hasattr(given, "facts"):
-        found = TieredTarget(given, name=name, counter=counter)
-    elif _can(given, "remember", "recall"):
-        found = EpisodicTarget(given, name=name)
-    elif _can(given, "put", "get"):
-        found = FactTarget(given, name=name)
-    elif isinstance(given, BaseRetriever):
-        found = RetrieverTarget(given, name=name)
-    elif isinstance(given, Runnable):
-        found = ContextTarget(given, name=name, max_tokens=max_tokens, counter=counter)
-    elif callable(given) and not inspect.isclass(given):
-        found = CallableTarget(given, name=name)
-    if found is not None:
-        return found
-    msg = (
-        f"{given!r:.200} cannot be evaluated: pass a TieredMemory, an EpisodicMemory, a FactStore, a retriever, a "
-        "Runnable over messages, or a function of inputs"
-    )
-    raise TypeError(msg)
-
-
-def _can(given: object, *methods: str) -> bool:
-    return not inspect.isclass(given) and all(callable(getattr(given, method, None)) for method in methods)

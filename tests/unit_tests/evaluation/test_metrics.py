@@ -29,8 +29,8 @@ from langchain_tiered_memory.evaluation import (
     stale_first,
     tokens_per_round,
 )
-from langchain_tiered_memory.evaluation._metric_names import metric_of
 from langchain_tiered_memory.evaluation.cases import FAULTS
+from langchain_tiered_memory.evaluation.context_metrics import metric_of
 
 
 class Words:

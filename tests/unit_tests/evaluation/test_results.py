@@ -13,7 +13,7 @@ import pytest
 from langchain_tiered_memory.display import evaluation_renderable, evaluation_text
 from langchain_tiered_memory.errors import TieredMemoryError
 from langchain_tiered_memory.evaluation import EvaluationFailed, MemoryCase, MemoryDataset, MemoryRecord, evaluate
-from langchain_tiered_memory.evaluation.results import limits_of
+from langchain_tiered_memory.evaluation.outcomes import limits_of
 from langchain_tiered_memory.types import MemoryScope
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
@@ -154,18 +154,12 @@ def test_the_page_stands_alone_and_escapes_what_it_shows():
     page = Page(html)
     assert page.open == []
     assert "script" not in page.tags
-    assert "svg" in page.tags
+    assert "table" in page.tags
     assert HOSTILE in page.text
     assert "<script" not in html
     assert not re.search(r"(?:src|href|url)\s*[=(]|https?://|@import", html)
     assert "(foreign)" in page.text
     assert "50.0 %" in page.text
-
-
-def test_the_page_of_one_metric_has_no_radar():
-    html = evaluate(lambda _: ["a"], dataset(), ["recall@1"], workers=1).to_html()
-    assert "radar" not in html.partition("<main>")[2]
-    assert "bars" in html
 
 
 def test_a_terminal_shows_the_figures():
@@ -206,10 +200,9 @@ def test_a_notebook_shows_the_figures_as_a_table():
     report = evaluate({HOSTILE: lambda _: ["a"], "none": lambda _: []}, dataset(), ["recall@5", own], workers=1)
     shown = report._repr_html_()
     assert "<script" not in shown
-    assert shown.count("alert(&quot;x&quot;)") == 1
-    assert '<td style="font-weight:700">50.0 %</td><td>0.0 %</td><td>2</td>' in shown
+    assert "alert(&quot;x&quot;)" in shown
+    assert 'font-weight:700">50.0 %<' in shown
     assert "Ours &lt;b&gt;." in shown
-    assert f"data set {report.dataset.digest}" in shown
 
 
 def test_a_name_is_no_command_to_the_terminal():

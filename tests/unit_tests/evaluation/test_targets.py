@@ -22,7 +22,7 @@ from langchain_tiered_memory.evaluation import (
     evaluate,
     records_of,
 )
-from langchain_tiered_memory.evaluation.targets import as_target
+from langchain_tiered_memory.evaluation.contexts import as_target
 from langchain_tiered_memory.messages.trimming import MessageTrimmer
 from langchain_tiered_memory.types import MemoryScope
 
