@@ -241,14 +241,14 @@ def _checked(embeddings: Embeddings, answer: object, expected: int) -> list[list
     """Vectors as lists of finite numbers: Milvus Lite would take NaN, and find the row nowhere and everywhere."""
     named = type(embeddings).__name__
     try:
-        vectors = [[float(number) for number in vector] for vector in answer]  # type: ignore[attr-defined]  # else below
+        vectors = [list(map(float, vector)) for vector in answer]  # type: ignore[attr-defined]  # else below
     except (TypeError, ValueError) as error:
         msg = f"{named} gave {type(answer).__name__} and no list of vectors; nothing was written"
         raise MemoryStoreError(msg) from error
     if len(vectors) != expected or not all(vectors):
         msg = f"{named} gave {len(vectors)} vectors for {expected} texts; nothing was written"
         raise MemoryStoreError(msg)
-    if not all(math.isfinite(number) for vector in vectors for number in vector):
+    if not all(all(map(math.isfinite, vector)) for vector in vectors):
         msg = f"{named} gave a vector with NaN or infinity in it; nothing was written"
         raise MemoryStoreError(msg)
     return vectors

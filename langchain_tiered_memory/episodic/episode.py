@@ -202,14 +202,7 @@ class Episode:
 
 
 def id_of_place(scope: MemoryScope, session_id: str, kind: str, *place: int) -> str:
-    """The id of what stands at a place of a log, the same whenever it is read again.
-
-    Args:
-        scope: Whose it is.
-        session_id: The session of the log.
-        kind: The kind of row.
-        *place: Numbers in the log, or the number of a round.
-    """
+    """The id of a row of some kind from a place of a log, given as numbers, the same whenever it is read again."""
     return digest_of(scope.user_key, scope.session_key, "place", session_id, kind, *map(str, place))
 
 
@@ -293,13 +286,7 @@ def transcript_of(said: Sequence[Said]) -> str:
 
 
 def row_of(episode: Episode, *, terms: str, vector: Sequence[float] | None) -> Row:
-    """An episode as a row, before it is split into parts.
-
-    Args:
-        episode: The episode.
-        terms: The words that a lexical search compares.
-        vector: What a search by vector compares.
-    """
+    """An episode as a row, with what a search by words and one by vector compare, before it is split into parts."""
     own: dict[str, Any] = {}
     if episode.first or episode.last:
         own |= {"first": episode.first, "last": episode.last}
@@ -364,21 +351,21 @@ def _said_in(content: str, spans: Sequence[Sequence[Any]]) -> tuple[Said, ...]:
 
 def own_of(row: Row) -> Mapping[str, Any]:
     """What the memory itself noted in a row."""
-    noted: Mapping[str, Any] = row.metadata.get(_OWN, _NOTHING)
-    return noted
+    return row.metadata.get(_OWN, _NOTHING)  # type: ignore[no-any-return]  # written by row_of
 
 
 def speakers_in(row: Row, unnamed: Collection[str]) -> tuple[str, ...]:
-    """The names of those who speak in an episode, as its messages or its metadata give them.
-
-    Args:
-        row: The episode.
-        unnamed: What speakers without a name are called.
-    """
-    names = [speaker for role, speaker, _ in own_of(row).get("said", ()) if role != "tool"]
+    """The names of those who speak in an episode, as its messages or its metadata give them, but for `unnamed` ones."""
+    names: list[str] = []
+    for role, speaker, _ in row.metadata.get(_OWN, _NOTHING).get("said", ()):
+        if role != "tool" and speaker not in unnamed:
+            names.append(speaker)
     user = row.metadata.get(USER_FIELDS, _NOTHING)
-    names += [value for field in _SPEAKER_FIELDS if isinstance(value := user.get(field), str)]
-    return tuple(dict.fromkeys(name for name in names if name not in unnamed))
+    for field_ in _SPEAKER_FIELDS:
+        value = user.get(field_)
+        if isinstance(value, str) and value not in unnamed:
+            names.append(value)
+    return tuple(dict.fromkeys(names))
 
 
 def row_of_notes(row_id: str, scope: MemoryScope, kind: str, notes: Mapping[str, Any]) -> Row:

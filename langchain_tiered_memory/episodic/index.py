@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from langchain_tiered_memory._times import micros_of
 from langchain_tiered_memory.episodic.episode import CURSOR, Episode, id_of_place, own_of, row_of_notes, transcript_of
@@ -26,17 +26,41 @@ from langchain_tiered_memory.types import MemoryScope
 if TYPE_CHECKING:
     from langchain_tiered_memory.working.log import LogEntry, MessageLog
 
-__all__ = ["Cursor", "LogIndexer"]
+__all__ = ["behind", "index"]
 
 _PIECE: Final = 256
 """Messages of the log that are read at a time."""
 _WRITE: Final = 64
 """Rounds that are embedded and written at a time, so that a log of years does not begin anew after a failure."""
 _MICROSECOND: Final = timedelta(microseconds=1)
+_Round: TypeAlias = "Sequence[LogEntry]"
+"""The messages of a round as the log numbers them."""
+
+
+async def index(
+    context: MemoryContext,
+    log: MessageLog,
+    session_id: str,
+    scope: MemoryScope,
+    timeout: float | None,  # noqa: ASYNC109  # a deadline that Milvus is told
+) -> int:
+    """Write what a session has beyond the cursor, and give how many episodes are new."""
+    return await _SessionIndexer(context, log, session_id, scope).index(timeout)
+
+
+async def behind(
+    context: MemoryContext,
+    log: MessageLog,
+    session_id: str,
+    scope: MemoryScope,
+    timeout: float | None,  # noqa: ASYNC109  # as above
+) -> int:
+    """How many messages of finished rounds a session has beyond the cursor."""
+    return await _SessionIndexer(context, log, session_id, scope).behind(timeout)
 
 
 @dataclass(frozen=True, slots=True)
-class Cursor:
+class _Cursor:
     """How far a session of a log was read.
 
     Attributes:
@@ -52,7 +76,7 @@ class Cursor:
     mark: str = ""
 
     @classmethod
-    def of(cls, row: Row) -> Cursor:
+    def of(cls, row: Row) -> _Cursor:
         """Read it from its row."""
         notes = own_of(row)
         return cls(notes["number"], notes["first"], notes["round"], notes["mark"])
@@ -64,48 +88,19 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
-    """The messages of a round as the log numbers them."""
-
-    entries: tuple[LogEntry, ...]
-
-    @property
-    def first(self) -> LogEntry:
-        return self.entries[0]
-
-    @property
-    def last(self) -> LogEntry:
-        return self.entries[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class LogIndexer:
-    """Reads a session of a log into the memory.
-
-    Attributes:
-        context: Of the memory.
-        log: The log.
-        session_id: The session.
-        scope: Whose it is; where it names no session, the episodes belong to the log's.
-    """
+class _SessionIndexer:
+    """Reads a session of a log into the memory; its episodes belong to a scope that names a session."""
 
     context: MemoryContext
     log: MessageLog
     session_id: str
     scope: MemoryScope
 
-    @classmethod
-    def of(cls, context: MemoryContext, log: MessageLog, session_id: str, scope: MemoryScope) -> LogIndexer:
-        """The indexer of a session, its episodes in a scope that names one."""
-        named = scope if scope.session is not None else replace(scope, session=session_id)
-        return cls(context, log, session_id, named)
+    def __post_init__(self) -> None:
+        if self.scope.session is None:
+            object.__setattr__(self, "scope", replace(self.scope, session=self.session_id))
 
-    async def index(self, timeout: float | None = None) -> int:  # noqa: ASYNC109  # a deadline that Milvus is told
-        """Write what is new, and give how many episodes that was.
-
-        Args:
-            timeout: Seconds in which Milvus must answer at all; what is then written may take longer.
-        """
+    async def index(self, timeout: float | None) -> int:  # noqa: ASYNC109  # as above
         cursor = await self.cursor(timeout)
         written = 0
         waiting: list[LogEntry] = []
@@ -114,7 +109,7 @@ class LogIndexer:
         while True:
             entries = await self._entries(after, size)
             if size > _PIECE and not _marked(cursor, entries):
-                cursor, after, size = Cursor(round=cursor.round), 0, _PIECE  # the session was erased, and begun anew
+                cursor, after, size = _Cursor(round=cursor.round), 0, _PIECE  # the session was erased, and begun anew
                 continue
             waiting += entries
             ended = len(entries) < size
@@ -132,28 +127,27 @@ class LogIndexer:
         return await self.context.caller.call(self.log.entries, self.log.aentries, self.session_id, after, size)
 
     async def behind(self, timeout: float | None) -> int:  # noqa: ASYNC109  # as above
-        """How many messages of finished rounds the log has beyond the cursor."""
         cursor = await self.cursor(timeout)
         entries = await self._entries(max(cursor.first - 1, 0))
         if cursor.number and not _marked(cursor, entries):
-            cursor = Cursor(round=cursor.round)
+            cursor = _Cursor(round=cursor.round)
             entries = await self._entries(0)
         rounds, _ = self._finished(entries, cursor, ended=True)
-        return sum(entry.number > cursor.number for one in rounds for entry in one.entries)
+        return sum(entry.number > cursor.number for one in rounds for entry in one)
 
-    async def cursor(self, timeout: float | None = None) -> Cursor:  # noqa: ASYNC109  # as above
+    async def cursor(self, timeout: float | None) -> _Cursor:  # noqa: ASYNC109  # as above
         """How far the session was read."""
         collection = await self.context.stored_collection(timeout)
         if collection is None:
-            return Cursor()
+            return _Cursor()
         rows = await collection.fetch([self._cursor_id()], user_key=self.scope.user_key, timeout=timeout)
-        return Cursor.of(rows[0]) if rows else Cursor()
+        return _Cursor.of(rows[0]) if rows else _Cursor()
 
     def _cursor_id(self) -> str:
         return id_of_place(self.scope, self.session_id, CURSOR)
 
     def _finished(
-        self, entries: Sequence[LogEntry], cursor: Cursor, *, ended: bool
+        self, entries: Sequence[LogEntry], cursor: _Cursor, *, ended: bool
     ) -> tuple[list[_Round], list[LogEntry]]:
         """The rounds among some entries that are over and not yet read, and the entries that have to wait.
 
@@ -161,7 +155,7 @@ class LogIndexer:
         """
         starts = [n for n, entry in enumerate(entries) if n == 0 or is_user_turn(entry.message)]
         ends = [*starts[1:], len(entries)] if starts else []
-        rounds = []
+        rounds: list[_Round] = []
         waiting: list[LogEntry] = []
         for start, end in zip(starts, ends, strict=True):
             part = tuple(entries[start:end])
@@ -169,10 +163,10 @@ class LogIndexer:
                 waiting = list(part)
                 break
             if part[-1].number > cursor.number:
-                rounds.append(_Round(part))
+                rounds.append(part)
         return rounds, waiting
 
-    async def _write(self, rounds: Sequence[_Round], cursor: Cursor) -> tuple[int, Cursor]:
+    async def _write(self, rounds: Sequence[_Round], cursor: _Cursor) -> tuple[int, _Cursor]:
         """Write the episodes of some rounds, and behind them the cursor; gives how many are new, and the cursor."""
         drafts = self._drafts(rounds, cursor)
         stored = await stored_episodes(self.context, self.scope, [draft.id for draft in drafts])
@@ -186,21 +180,21 @@ class LogIndexer:
                 grown.append(_grown(known, draft))
         if new and new[0].first <= cursor.number:
             # It was read before and is not there, so it was forgotten: only what was said since may be kept.
-            rest = [entry for entry in rounds[0].entries if entry.number > cursor.number]
-            since = self._draft(_Round(tuple(rest)), new[0].round)
+            rest = [entry for entry in rounds[0] if entry.number > cursor.number]
+            since = self._draft(rest, new[0].round)
             new = [*([] if since is None else [since]), *new[1:]]
         last = rounds[-1]
         number = max([cursor.round, *(draft.round for draft in drafts)])
-        moved = Cursor(last.last.number, last.first.number, number, _mark(last.last))
+        moved = _Cursor(last[-1].number, last[0].number, number, _mark(last[-1]))
         await write_episodes(self.context, [*grown, *new], [moved.row(self._cursor_id(), self.scope)])
         return len(new), moved
 
-    def _drafts(self, rounds: Sequence[_Round], cursor: Cursor) -> list[Episode]:
+    def _drafts(self, rounds: Sequence[_Round], cursor: _Cursor) -> list[Episode]:
         """The episodes of rounds in which somebody said something, numbered on from the cursor."""
         drafts: list[Episode] = []
         number = cursor.round
         for one in rounds:
-            again = one.first.number <= cursor.number
+            again = one[0].number <= cursor.number
             draft = self._draft(one, number if again else number + 1)
             if draft is None:
                 continue
@@ -212,21 +206,21 @@ class LogIndexer:
 
     def _draft(self, one: _Round, number: int) -> Episode | None:
         """The episode of a round; `None` where nobody said anything in it."""
-        said = said_of([entry.message for entry in one.entries], self.context.prefixes)
+        said = said_of([entry.message for entry in one], self.context.prefixes)
         if not said:
             return None
-        created = one.first.created_at
+        created = one[0].created_at
         return Episode(
             # The time too: when a session was erased and begun anew, its numbers came back.
-            id=id_of_place(self.scope, self.session_id, "round", one.first.number, micros_of(created)),
+            id=id_of_place(self.scope, self.session_id, "round", one[0].number, micros_of(created)),
             scope=self.scope,
             content=transcript_of(said),
             created_at=created,
             valid_from=min(created, self.context.now()),
             kind="round",
             round=number,
-            first=one.first.number,
-            last=one.last.number,
+            first=one[0].number,
+            last=one[-1].number,
             said=tuple(said),
         )
 
@@ -253,7 +247,7 @@ def _is_over(part: Sequence[LogEntry]) -> bool:
     return newest.kind == "assistant" and not newest.live and kind_of(messages[-1]) == "assistant"
 
 
-def _marked(cursor: Cursor, entries: Sequence[LogEntry]) -> bool:
+def _marked(cursor: _Cursor, entries: Sequence[LogEntry]) -> bool:
     """Whether the message at the cursor is the one that it was set behind."""
     return any(entry.number == cursor.number and _mark(entry) == cursor.mark for entry in entries)
 

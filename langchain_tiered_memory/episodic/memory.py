@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, Unpack
 
 from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory._sync import AWAITING, BLOCKING, iterate_sync, run_sync
@@ -13,7 +13,7 @@ from langchain_tiered_memory._times import Duration, Moment, seconds_of, utc_now
 from langchain_tiered_memory.episodic import maintenance
 from langchain_tiered_memory.episodic.embeddings import model_name_of
 from langchain_tiered_memory.episodic.episode import Episode, checked_scope
-from langchain_tiered_memory.episodic.index import LogIndexer
+from langchain_tiered_memory.episodic.index import behind, index
 from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection
 from langchain_tiered_memory.episodic.provider import CollectionProvider, MemoryContext, checked_name
 from langchain_tiered_memory.episodic.question import Filter, Question, RecallOptions
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["EpisodicMemory"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
+Work: TypeAlias = Coroutine[object, None, T]
 
 logger = logging.getLogger("langchain_tiered_memory")
 
@@ -107,7 +109,7 @@ class EpisodicMemory(Closing):
         self._provider = CollectionProvider(
             self._connection, name=checked_name(collection), embeddings=embeddings, timeout=self._timeout
         )
-        self._context = MemoryContext(
+        self._blocking = MemoryContext(
             caller=BLOCKING,
             provider=self._provider,
             clock=clock or utc_now,
@@ -115,7 +117,7 @@ class EpisodicMemory(Closing):
             prefixes=prefixes_of(prefixes),
             hooks=hooks_of(hooks),
         )
-        self._awaiting = self._context.calling(AWAITING)
+        self._awaiting = self._blocking.calling(AWAITING)
         self._closed = False
         if embeddings is None:
             logger.warning("%r has no embedding model: it finds episodes by their words, not by what they mean", self)
@@ -134,15 +136,22 @@ class EpisodicMemory(Closing):
         """Whether Milvus runs in this process, out of a file."""
         return self._connection.is_lite
 
-    def _run(self, work: Coroutine[object, None, T], scope: MemoryScope | None = None) -> T:
-        return run_sync(self._context.run(work, scope))
-
     def _opened(self, context: MemoryContext) -> MemoryContext:
-        """What an algorithm works with; MemoryStoreError after this memory was closed."""
         if self._closed:
             msg = f"{self!r} was closed: make another EpisodicMemory to go on"
             raise MemoryStoreError(msg)
         return context
+
+    def _run(self, work: Callable[Concatenate[MemoryContext, P], Work[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run an algorithm that blocks; MemoryStoreError after this memory was closed."""
+        context = self._opened(self._blocking)
+        return run_sync(context.run(work(context, *args, **kwargs)))
+
+    async def _arun(
+        self, work: Callable[Concatenate[MemoryContext, P], Work[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        context = self._opened(self._awaiting)
+        return await context.run(work(context, *args, **kwargs))
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -187,7 +196,7 @@ class EpisodicMemory(Closing):
             entity=entity,
             metadata=metadata,
         )
-        return self._run(remember(self._opened(self._context), text_or_messages, details), scope)
+        return self._run(remember, text_or_messages, details)
 
     async def aremember(
         self,
@@ -198,7 +207,7 @@ class EpisodicMemory(Closing):
     ) -> list[str]:
         """`remember`, awaited."""
         given = Details(scope=checked_scope(scope), **details)
-        return await self._awaiting.run(remember(self._opened(self._awaiting), text_or_messages, given), scope)
+        return await self._arun(remember, text_or_messages, given)
 
     def index(self, log: MessageLog, session_id: str, *, scope: MemoryScope, timeout: float | None = None) -> int:
         """Keep what a session of a log has beyond the cursor, each finished round once.
@@ -217,8 +226,7 @@ class EpisodicMemory(Closing):
         Returns:
             How many episodes are new.
         """
-        indexer = LogIndexer.of(self._opened(self._context), log, session_id, checked_scope(scope))
-        return self._run(indexer.index(timeout), scope)
+        return self._run(index, log, session_id, checked_scope(scope), timeout)
 
     async def aindex(
         self,
@@ -229,8 +237,7 @@ class EpisodicMemory(Closing):
         timeout: float | None = None,  # noqa: ASYNC109  # of Milvus, and not of the task
     ) -> int:
         """`index`, awaited."""
-        indexer = LogIndexer.of(self._opened(self._awaiting), log, session_id, checked_scope(scope))
-        return await self._awaiting.run(indexer.index(timeout), scope)
+        return await self._arun(index, log, session_id, checked_scope(scope), timeout)
 
     def take(self, handed_on: EpisodeHandedOn, *, scope: MemoryScope) -> str:
         """Keep what left the summary of a session for good, as an episode of the kind "summary", once.
@@ -246,11 +253,11 @@ class EpisodicMemory(Closing):
         Returns:
             The episode's id.
         """
-        return self._run(take(self._opened(self._context), handed_on, checked_scope(scope)), scope)
+        return self._run(take, handed_on, checked_scope(scope))
 
     async def atake(self, handed_on: EpisodeHandedOn, *, scope: MemoryScope) -> str:
         """`take`, awaited."""
-        return await self._awaiting.run(take(self._opened(self._awaiting), handed_on, checked_scope(scope)), scope)
+        return await self._arun(take, handed_on, checked_scope(scope))
 
     def supersede(self, old_id: str, new_id: str, *, scope: MemoryScope, at: Moment | None = None) -> None:
         """Let an episode take the place of another: from then on the old one is true no more.
@@ -266,12 +273,11 @@ class EpisodicMemory(Closing):
         Raises:
             ValueError: One of them does not exist in the scope, or they are the same.
         """
-        self._run(maintenance.supersede(self._opened(self._context), old_id, new_id, checked_scope(scope), at), scope)
+        self._run(maintenance.supersede, old_id, new_id, checked_scope(scope), at)
 
     async def asupersede(self, old_id: str, new_id: str, *, scope: MemoryScope, at: Moment | None = None) -> None:
         """`supersede`, awaited."""
-        work = maintenance.supersede(self._opened(self._awaiting), old_id, new_id, checked_scope(scope), at)
-        await self._awaiting.run(work, scope)
+        await self._arun(maintenance.supersede, old_id, new_id, checked_scope(scope), at)
 
     def forget(self, ids: str | Sequence[str] | None = None, *, scope: MemoryScope, cursors: bool = False) -> int:
         """Delete episodes for good: some of a scope, or all of it.
@@ -285,15 +291,13 @@ class EpisodicMemory(Closing):
         Returns:
             How many episodes there were, and are no more.
         """
-        context = self._opened(self._context)
-        return self._run(maintenance.forget(context, ids, checked_scope(scope), cursors=cursors), scope)
+        return self._run(maintenance.forget, ids, checked_scope(scope), cursors=cursors)
 
     async def aforget(
         self, ids: str | Sequence[str] | None = None, *, scope: MemoryScope, cursors: bool = False
     ) -> int:
         """`forget`, awaited."""
-        work = maintenance.forget(self._opened(self._awaiting), ids, checked_scope(scope), cursors=cursors)
-        return await self._awaiting.run(work, scope)
+        return await self._arun(maintenance.forget, ids, checked_scope(scope), cursors=cursors)
 
     def reindex(self, embeddings: Embeddings | None = None) -> int:
         """Write the whole collection anew: with another embedding model, or after a change of the text analysis.
@@ -307,13 +311,11 @@ class EpisodicMemory(Closing):
         Returns:
             How many episodes were written.
         """
-        model = self.embeddings if embeddings is None else embeddings
-        return self._run(maintenance.reindex(self._opened(self._context), model))
+        return self._run(maintenance.reindex, self.embeddings if embeddings is None else embeddings)
 
     async def areindex(self, embeddings: Embeddings | None = None) -> int:
         """`reindex`, awaited."""
-        model = self.embeddings if embeddings is None else embeddings
-        return await self._awaiting.run(maintenance.reindex(self._opened(self._awaiting), model))
+        return await self._arun(maintenance.reindex, self.embeddings if embeddings is None else embeddings)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -370,7 +372,7 @@ class EpisodicMemory(Closing):
             query,
             scope,
             k,
-            now=self._context.now(),
+            now=self._blocking.now(),
             default_timeout=self._timeout,
             as_of=as_of,
             max_age=max_age,
@@ -385,43 +387,35 @@ class EpisodicMemory(Closing):
             explain=explain,
             timeout=timeout,
         )
-        return self._run(recall(self._opened(self._context), asked, half_life=self._half_life), scope)
+        return self._run(recall, asked, half_life=self._half_life)
 
     async def arecall(
         self, query: str, *, scope: MemoryScope, k: int = 5, **options: Unpack[RecallOptions]
     ) -> list[Document]:
         """`recall`, awaited."""
-        now = self._context.now()
+        now = self._blocking.now()
         asked = Question.of(query, scope, k, now=now, default_timeout=self._timeout, **options)
-        return await self._awaiting.run(recall(self._opened(self._awaiting), asked, half_life=self._half_life), scope)
+        return await self._arun(recall, asked, half_life=self._half_life)
 
     def get(self, ids: Sequence[str], *, scope: MemoryScope) -> list[Episode]:
         """Episodes by their ids, in that order, true now or not; those that are not there are left out."""
-        return self._run(maintenance.get(self._opened(self._context), ids, checked_scope(scope)), scope)
+        return self._run(maintenance.get, ids, checked_scope(scope))
 
     async def aget(self, ids: Sequence[str], *, scope: MemoryScope) -> list[Episode]:
         """`get`, awaited."""
-        return await self._awaiting.run(maintenance.get(self._opened(self._awaiting), ids, checked_scope(scope)), scope)
+        return await self._arun(maintenance.get, ids, checked_scope(scope))
 
     def count(self, scope: MemoryScope) -> int:
         """How many episodes a scope has, true now or not."""
-        return self._run(maintenance.count(self._opened(self._context), checked_scope(scope)), scope)
+        return self._run(maintenance.count, checked_scope(scope))
 
     async def acount(self, scope: MemoryScope) -> int:
         """`count`, awaited."""
-        return await self._awaiting.run(maintenance.count(self._opened(self._awaiting), checked_scope(scope)), scope)
+        return await self._arun(maintenance.count, checked_scope(scope))
 
     def behind(self, log: MessageLog, session_id: str, *, scope: MemoryScope, timeout: float | None = None) -> int:
-        """How many messages of finished rounds a log has that `index` has not read yet; 0 when nothing is missing.
-
-        Args:
-            log: The log.
-            session_id: The session of the log.
-            scope: As for `index`.
-            timeout: Seconds that Milvus may take for one call; the memory's own if not given.
-        """
-        indexer = LogIndexer.of(self._opened(self._context), log, session_id, checked_scope(scope))
-        return self._run(indexer.behind(timeout), scope)
+        """How many messages of finished rounds a log has that `index` has not read yet; arguments as for `index`."""
+        return self._run(behind, log, session_id, checked_scope(scope), timeout)
 
     async def abehind(
         self,
@@ -432,12 +426,11 @@ class EpisodicMemory(Closing):
         timeout: float | None = None,  # noqa: ASYNC109  # of Milvus, and not of the task
     ) -> int:
         """`behind`, awaited."""
-        indexer = LogIndexer.of(self._opened(self._awaiting), log, session_id, checked_scope(scope))
-        return await self._awaiting.run(indexer.behind(timeout), scope)
+        return await self._arun(behind, log, session_id, checked_scope(scope), timeout)
 
     def export(self, scope: MemoryScope) -> Iterator[Episode]:
         """Every episode of a scope, true now or not, read piece by piece; `Episode.to_dict` makes JSON of it."""
-        yield from iterate_sync(maintenance.export(self._opened(self._context), checked_scope(scope)))
+        yield from iterate_sync(maintenance.export(self._opened(self._blocking), checked_scope(scope)))
 
     async def aexport(self, scope: MemoryScope) -> AsyncIterator[Episode]:
         """`export`, awaited."""

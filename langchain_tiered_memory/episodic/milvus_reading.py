@@ -7,8 +7,8 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter, itemgetter
-from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
+from operator import itemgetter
+from typing import Any, ClassVar, Final, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 from langchain_tiered_memory._sync import Caller
@@ -27,9 +27,8 @@ from langchain_tiered_memory.episodic.rows import (
 )
 from langchain_tiered_memory.errors import ScopeError
 
-__all__ = ["PAGE", "CollectionReader", "Fields", "Hits", "LexicalHit", "Order", "chunks"]
+__all__ = ["PAGE", "CollectionReader", "Fields", "Hits", "LexicalHit", "chunks"]
 
-Order: TypeAlias = Literal["number", "created_at"]
 Fields: TypeAlias = Mapping[str, Any]
 """A row as Milvus takes it, or gives it."""
 
@@ -43,12 +42,6 @@ _SESSION: Final = "Session"
 """Sees what this process wrote, which on a server costs up to 200 ms once after a write; Strong costs it every time."""
 _RECENT: Final = 20_000
 """Ids that are kept of a kind; a server takes in a row within a second, far sooner than so many others come."""
-_PLACE: Final = ("session_key", "number", "part", "created_at", "id")
-"""What rows are put in order by."""
-_ORDERS: Final[Mapping[Order, Sequence[str]]] = {
-    "number": ("session_key", "number", "part", "id"),
-    "created_at": ("created_at", "session_key", "number", "part", "id"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +217,7 @@ class CollectionReader:
         for batch in chunks(list(dict.fromkeys(ids))):
             where = Where(user_key=user_key, ids=tuple(batch))
             level = self._level(where, strong=strong)
-            fields = self._fields(vectors=vectors)
+            fields = (*FIELDS, "embedded", VECTOR) if vectors and self._schema.dimension is not None else FIELDS
             # Milvus Lite looks rows up where only ids are asked for, and else walks through the partition.
             expression = replace(where, user_key=None).expression() if self._connection.is_lite else where.expression()
             for one in await self._query(where, expression, deadline, fields=fields, level=level):
@@ -233,41 +226,16 @@ class CollectionReader:
                     found[row.id] = row
         return [found[one] for one in ids if one in found]
 
-    async def select(
-        self,
-        where: Where,
-        *,
-        limit: int | None = None,
-        order: Order | None = None,
-        newest: bool = False,
-        vectors: bool = False,
-        timeout: float | None = None,  # noqa: ASYNC109  # as above
-    ) -> list[Row]:
-        """All rows that match, however many, or the first `limit` in an order.
+    async def select(self, where: Where, *, strong: bool = False, timeout: float | None = None) -> list[Row]:  # noqa: ASYNC109  # as above
+        """All rows that match, however many, by id."""
+        return [
+            row_of_fields(one) for one in await self._all(where, self._deadline(timeout), fields=FIELDS, strong=strong)
+        ]
 
-        Args:
-            where: The filter.
-            limit: At most so many.
-            order: `"number"` (by session, number, part) or `"created_at"`; `None`: by id.
-            newest: Turn the order round, so that `limit` keeps the last ones; they come newest first.
-            vectors: As in `fetch`.
-            timeout: As in `search`.
-        """
-        deadline = self._deadline(timeout)
-        if limit is not None and order is not None:
-            # To put them in order all must be looked at, but not read whole.
-            keys = await self._all(where, deadline, fields=_PLACE)
-            first = sorted(keys, key=itemgetter(*_ORDERS[order]), reverse=newest)[:limit]
-            return await self.fetch([one["id"] for one in first], user_key=where.user_key, vectors=vectors)
-        found = await self._all(where, deadline, fields=self._fields(vectors=vectors), limit=limit)
-        rows = [row_of_fields(one) for one in found]
-        return sorted(rows, key=attrgetter(*_ORDERS[order]) if order else attrgetter("id"), reverse=newest)
-
-    async def pages(self, where: Where, *, vectors: bool = False, size: int = PAGE) -> AsyncIterator[list[Row]]:
+    async def pages(self, where: Where, *, size: int = PAGE) -> AsyncIterator[list[Row]]:
         """All rows that match, by id, in lists of at most `size`: to export, to reindex."""
         after = ""
-        fields = self._fields(vectors=vectors)
-        while found := await self._page(where, after, size, self._deadline(None), fields=fields):
+        while found := await self._page(where, after, size, self._deadline(None), fields=FIELDS):
             yield [row_of_fields(one) for one in found]
             after = found[-1]["id"]
 
@@ -286,20 +254,14 @@ class CollectionReader:
         users = None if where.user_key is None else (where.user_key,)
         return _SESSION if self._recent.has_any(where.ids, users) else _EVENTUALLY
 
-    def _fields(self, *, vectors: bool) -> tuple[str, ...]:
-        return (*FIELDS, "embedded", VECTOR) if vectors and self._schema.dimension is not None else FIELDS
-
-    async def _all(
-        self, where: Where, deadline: float, *, fields: Sequence[str], strong: bool = False, limit: int | None = None
-    ) -> list[Fields]:
+    async def _all(self, where: Where, deadline: float, *, fields: Sequence[str], strong: bool = False) -> list[Fields]:
         """Page after page, since one query gives at most 16,384 rows."""
         found: list[Fields] = []
-        while limit is None or len(found) < limit:
-            size = PAGE if limit is None else min(PAGE, limit - len(found))
-            after = found[-1]["id"] if found else ""
-            page = await self._page(where, after, size, deadline, fields=fields, strong=strong)
+        while page := await self._page(
+            where, found[-1]["id"] if found else "", PAGE, deadline, fields=fields, strong=strong
+        ):
             found += page
-            if len(page) < size:
+            if len(page) < PAGE:
                 break
         return found
 

@@ -196,7 +196,7 @@ class MemoryContext:
         """Send an event to logging, callbacks and hooks."""
         await self.caller.call(emit, aemit, event, self.hooks)
 
-    async def run(self, work: Coroutine[object, None, T], scope: MemoryScope | None = None) -> T:
+    async def run(self, work: Coroutine[object, None, T]) -> T:
         """Run an algorithm, and tell once when Milvus went away, and once when it is back."""
         try:
             return await work
@@ -205,14 +205,7 @@ class MemoryContext:
             if change is not None:
                 began, error = change
                 kind = EpisodesUnavailable if began else EpisodesAvailable
-                await self.emit(
-                    kind(
-                        session_id=(scope.session or "") if scope else "",
-                        tenant_id=scope.tenant if scope else "",
-                        user_id=scope.user if scope else "",
-                        error=error,
-                    )
-                )
+                await self.emit(kind(session_id="", error=error))
 
     async def stored_collection(self, timeout: float | None = None) -> EpisodeCollection | None:  # noqa: ASYNC109  # as above
         """The collection as it is stored; `None` where there is none yet."""

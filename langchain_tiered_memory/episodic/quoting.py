@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Final, Literal, TypeAlias
 
 from langchain_core.documents import Document
 
+from langchain_tiered_memory.episodic.analysis import terms_of
 from langchain_tiered_memory.messages.protocol import RECALL_SOURCE
 
-__all__ = ["Language", "quote_episodes", "without_quotations"]
+__all__ = ["Language", "quote_episodes", "shorten_episode", "without_quotations"]
 
 Language: TypeAlias = Literal["en", "zh"]
 
@@ -25,6 +28,9 @@ _CLOSING: Final = f"\n</{_FENCE}>"
 _BREAKS: Final = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _NO_DAY: Final = "?"
+_SENTENCE: Final = re.compile(r"[^\n]{1,300}?(?:[.!?](?=\s)|[。！？]|(?=\n|\Z))\s*|[^\n]{1,300}\s*|\s+")
+"""A sentence or a line, or as much of a longer one, with the space behind it."""
+_GAP: Final = "[...]"
 _MARKS: Final[dict[Language, tuple[str, str, str]]] = {
     "en": ("outdated", "summary", "until"),
     "zh": ("已过时", "摘要", "有效至"),
@@ -96,3 +102,50 @@ def _quoted(document: Document, language: Language) -> str:
     marks += [f"{until} {end[0]}"] if end else []
     text = _BREAKS.sub("\n  ", _TAGS.sub("&lt;", document.page_content))
     return f"- ({', '.join(marks)}) {text}" if marks else f"- {text}"
+
+
+def shorten_episode(document: Document, question: str, fits: Callable[[Document], bool]) -> Document | None:
+    """An episode cut to the parts that answer a question, as many of them as there is room for.
+
+    What was left out is marked by `[...]`; the episode's metadata says `shortened`, and its id finds the whole.
+
+    Args:
+        document: What `recall` gave.
+        question: The question.
+        fits: Whether there is room for such a document.
+
+    Returns:
+        The document itself where it fits; `None` where not even its best part does.
+    """
+    if fits(document):
+        return document
+    pieces = _SENTENCE.findall(document.page_content)
+    asked = frozenset(terms_of(question))
+    matched = [asked.intersection(terms_of(piece)) for piece in pieces]
+    having = Counter(term for one in matched for term in one)
+    alike = Counter(matched)
+    # What a hundred rows of a table have in common tells less than what stands in one sentence.
+    own = [sum(math.log1p(len(pieces) / having[term]) for term in one) / (1 + math.log(alike[one])) for one in matched]
+    # What stands beside a hit explains it: somebody asks, and the next one tells.
+    scores = [2 * score + sum(own[max(0, n - 1) : n + 2]) for n, score in enumerate(own)]
+    best = sorted(range(len(pieces)), key=lambda n: (-scores[n], n))
+
+    def cut(count: int) -> Document:
+        metadata = {**document.metadata, "shortened": True}
+        return Document(_with_gaps(pieces, set(best[:count])), id=document.id, metadata=metadata)
+
+    low, high = 0, len(pieces)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(cut(middle)) else (low, middle - 1)
+    return cut(low) if low else None
+
+
+def _with_gaps(pieces: Sequence[str], kept: set[int]) -> str:
+    parts: list[str] = []
+    for n, piece in enumerate(pieces):
+        if n in kept:
+            parts.append(piece)
+        elif not parts or parts[-1] != f"{_GAP}\n":
+            parts += ["" if not parts or parts[-1].endswith("\n") else "\n", f"{_GAP}\n"]
+    return "".join(parts).rstrip("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, replace
@@ -13,7 +14,7 @@ from langchain_core.documents import Document
 
 from langchain_tiered_memory.episodic.analysis import search_text
 from langchain_tiered_memory.episodic.embeddings import embed_question
-from langchain_tiered_memory.episodic.episode import Episode, episode_of, speakers_in
+from langchain_tiered_memory.episodic.episode import Episode, episode_of, own_of, speakers_in
 from langchain_tiered_memory.episodic.filters import Among
 from langchain_tiered_memory.episodic.milvus_reading import CollectionReader, Hits, LexicalHit
 from langchain_tiered_memory.episodic.provider import MemoryContext
@@ -28,6 +29,16 @@ __all__ = ["document_of", "recall"]
 _FEWEST: Final = 10
 _NEIGHBOURLY: Final = 50
 """Of more hits than this the neighbours are not read: they would not come up to the best."""
+
+_NO_WORD: Final = re.compile(r"[\W_]+")
+_ASKS: Final = re.compile("[?？؟]")
+_DIGIT: Final = re.compile(r"\d")
+_SPACES: Final = 2
+_CHARACTERS: Final = 5
+"""The least of a statement, in spaces between words or in characters: what is shorter ("yes") means something else
+each time."""
+_ACKNOWLEDGED: Final = 60
+"""Characters of what may be no more than an acknowledgement."""
 
 
 async def recall(context: MemoryContext, asked: Question, *, half_life: float | None = None) -> list[Document]:
@@ -65,10 +76,9 @@ async def recall(context: MemoryContext, asked: Question, *, half_life: float | 
     now = asked.now if half_life is not None else None
     ranked = rank(query, found.candidates(context.unnamed), now=now, half_life=half_life)
     ranked = [one for one in ranked if one.score >= asked.min_score]
-    rows = await _whole(collection, found, ranked[: asked.k], asked)
-    documents = [
-        document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked[: asked.k]
-    ]
+    ranked = found.without_restatements(ranked)[: asked.k]
+    rows = await _whole(collection, found, ranked, asked)
+    documents = [document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked]
     event = EpisodesRecalled(
         session_id=asked.scope.session or "",
         tenant_id=asked.scope.tenant,
@@ -122,8 +132,8 @@ class _Found:
 
     def add(self, hits: Hits) -> None:
         """Take in what a search gave."""
+        self.add_rows([row for row, _ in hits.dense])
         for row, score in hits.dense:
-            self._add_row(row)
             self._dense[row.episode] = score
         for hit, score in hits.lexical:
             self._lexical_hits[hit.episode] = hit
@@ -132,37 +142,34 @@ class _Found:
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Take in rows that were read."""
         for row in rows:
-            self._add_row(row)
-
-    def _add_row(self, row: Row) -> None:
-        self.rows[row.id] = row
-        known = self._first.get(row.episode)
-        if known is None or row.part < known.part:
-            self._first[row.episode] = row
+            self.rows[row.id] = row
+            known = self._first.get(row.episode)
+            if known is None or row.part < known.part:
+                self._first[row.episode] = row
 
     def candidates(self, unnamed: Collection[str]) -> list[Candidate]:
         """Each episode once, with both of its scores."""
-        return [
-            Candidate(
+        found = []
+        for episode, row in self._first.items():
+            hit = self._lexical_hits.get(episode)
+            other = None if hit is None or hit.id == row.id else self.rows.get(hit.id)
+            # A text in no session is a note: what was noted before and after it, weeks apart, says nothing of it.
+            alone = not row.number or (row.kind == "text" and not row.session_key)
+            candidate = Candidate(
                 id=episode,
-                thread=_thread_of(row),
+                thread="" if alone else row.session_key or row.user_key,
                 number=row.number,
                 text=row.content,
-                terms=self._terms_of(episode, row),
+                # Its terms, and those of the part of the episode that words found, if that is another.
+                terms=row.terms if other is None else f"{row.terms} {other.terms}",
                 created_at=row.created_at,
                 dense=self._dense.get(episode),
                 lexical=self._lexical.get(episode),
                 speakers=speakers_in(row, unnamed),
                 entity=row.entity,
             )
-            for episode, row in self._first.items()
-        ]
-
-    def _terms_of(self, episode: str, row: Row) -> str:
-        """The terms of a row, and of the part of its episode that words found, if that is another."""
-        hit = self._lexical_hits.get(episode)
-        found = None if hit is None or hit.id == row.id else self.rows.get(hit.id)
-        return row.terms if found is None else f"{row.terms} {found.terms}"
+            found.append(candidate)
+        return found
 
     def unread(self) -> tuple[str, ...]:
         """The episodes of which only words are known."""
@@ -171,6 +178,30 @@ class _Found:
     def later_parts(self) -> list[str]:
         """The rows that words found and that are no first parts, which are all that is read otherwise."""
         return [hit.id for hit in self._lexical_hits.values() if hit.id not in self.rows]
+
+    def without_restatements(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        """The best with each statement once, in its newest wording: eight times the same would leave no room for more.
+
+        A round is the same statement again if the user said the same words, asked nothing, and got no more than a word
+        of acknowledgement: a short answer without a number.
+        """
+        newest: dict[tuple[str, ...], Ranked] = {}
+        kept: list[tuple[str, ...] | Ranked] = []
+        for one in ranked:
+            row = self._first[one.candidate.id]
+            speaker, said, answers = _user_and_others(row)
+            words = _NO_WORD.sub(" ", said.casefold()).strip()
+            short = words.count(" ") < _SPACES if words.isascii() else len(words) < _CHARACTERS
+            if short or _ASKS.search(said) or len(answers) > _ACKNOWLEDGED or _DIGIT.search(answers):
+                kept.append(one)
+                continue
+            statement = (speaker, words, row.entity)
+            if statement not in newest:
+                kept.append(statement)
+                newest[statement] = one
+            elif one.candidate.created_at > newest[statement].candidate.created_at:
+                newest[statement] = replace(one, score=newest[statement].score)
+        return [newest[one] if isinstance(one, tuple) else one for one in kept]
 
     def around(self, count: int) -> Among:
         """The rows to read: what only its words found, and neighbours of the best.
@@ -190,14 +221,21 @@ class _Found:
         return Among(self.unread(), tuple((session, tuple(sorted(numbers))) for session, numbers in wanted.items()))
 
 
-def _thread_of(row: Row) -> str:
-    """What an episode has neighbours in: its session, or the rounds of its user in none.
+def _user_and_others(row: Row) -> tuple[str, str, str]:
+    """Who the user was in a round, what they said, and what others answered; of a text that is no round, all of it.
 
-    A text in no session is a note: what was noted before and after it, weeks apart, says nothing of it.
+    A long round, of which only the beginning is read, was answered at length.
     """
-    if not row.number or (row.kind == "text" and not row.session_key):
-        return ""
-    return row.session_key or row.user_key
+    spans = own_of(row).get("said", ())
+    if not spans or row.parts > 1:
+        return ("", row.content, "") if row.kind == "text" and row.parts == 1 else ("", "", row.content)
+    who, said, answers, start = "", "", "", 0
+    for role, speaker, length in spans:
+        start += len(speaker) + len(": ")
+        text = f"{row.content[start : start + length]}\n"
+        who, said, answers = (speaker, said + text, answers) if role == "user" else (who, said, answers + text)
+        start += length + len("\n")
+    return who, said, answers
 
 
 async def _read_around(

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any, Final
 
 from langchain_tiered_memory._times import FOREVER
@@ -37,6 +38,7 @@ __all__ = [
 LARGEST_INT: Final = (1 << 63) - 1
 _ESCAPE: Final = "\ufdd0"
 """Begins an escape. A noncharacter: no text that people exchange has it, and where one does, it is escaped itself."""
+_ESCAPE_IN_REPR: Final = repr(_ESCAPE)[1:-1]
 _UNSENDABLE: Final = re.compile("[\x00\ud800-\udfff\ufdd0]")
 _ESCAPED: Final = re.compile("\ufdd0([0-9a-f]{4})")
 
@@ -106,6 +108,8 @@ class Row:
 _TEXTS: Final = ("content", "terms", "tenant", "user", "session", "entity")
 _KEYS: Final = ("id", "user_key", "session_key", "episode", "kind", "superseded_by")
 _NUMBERS: Final = ("part", "parts", "number", "created_at", "valid_from", "valid_until")
+_texts_of: Final = itemgetter(*_TEXTS)
+_keys_of: Final = itemgetter(*_KEYS, *_NUMBERS)
 FIELDS: Final = (*_KEYS, *_TEXTS, *_NUMBERS, "metadata")
 """The fields that a read gives, by the names that they have in Milvus and in `Row`; the vector only on request."""
 FIELDS_OF_HITS: Final = tuple(name for name in FIELDS if name not in {"id", "episode", "user_key"})
@@ -131,6 +135,11 @@ def split_parts(row: Row) -> list[Row]:
     Content is cut between characters, by the UTF-8 bytes that it takes when it is sent. The vector stays with part 0;
     terms do too as long as they fit, and what is left of them goes with the next parts.
     """
+    if (
+        len(row.content) * _LONGEST_CHARACTER <= LONGEST_CONTENT
+        and len(row.terms) * _LONGEST_CHARACTER <= LONGEST_CONTENT
+    ):
+        return [replace(row, episode=row.episode or row.id)]
     contents = list(_pieces(row.content)) or [""]
     terms = list(_packed(row.terms.split())) or [""]
     parts = max(len(contents), len(terms))
@@ -226,17 +235,18 @@ def unit_vector(vector: Sequence[float], dimension: int, name: str) -> list[floa
     Raises:
         ValueError: It is of another dimension, holds NaN or infinity, or is all zeros; Milvus Lite would take these.
     """
-    numbers = [float(number) for number in vector]
+    numbers = list(map(float, vector))
     if len(numbers) != dimension:
         msg = f"{name} has {len(numbers)} dimensions, the collection has {dimension}"
         raise ValueError(msg)
-    largest = max(map(abs, numbers))
-    # A maximum tells nothing of NaN, a sum does.
-    if not math.isfinite(largest) or math.isnan(sum(numbers)) or largest == 0:
+    length = math.hypot(*numbers)
+    if math.isinf(length):  # of very large numbers, unless one of them is infinite
+        largest = max(map(abs, numbers))
+        numbers = [number / largest for number in numbers]
+        length = math.hypot(*numbers)
+    if not math.isfinite(length) or length == 0:
         msg = f"{name} is no direction: a vector must be finite and not all zeros"
         raise ValueError(msg)
-    numbers = [number / largest for number in numbers]  # squares of very large and very small numbers are none
-    length = math.sqrt(math.fsum(number * number for number in numbers))
     return [number / length for number in numbers]
 
 
@@ -300,7 +310,7 @@ def _checked_number(row: Row, name: str) -> int:
 
 def row_of_hit(row_id: str, user_key: str, given: Mapping[str, Any]) -> Row:
     """A row from the fields that a search gives."""
-    episode = episode_id(row_id, int(given["part"]))
+    episode = episode_id(row_id, given["part"]) if given["part"] else row_id
     return row_of_fields({**given, "id": row_id, "episode": episode, "user_key": user_key})
 
 
@@ -310,10 +320,13 @@ def row_of_fields(given: Mapping[str, Any]) -> Row:
     metadata = given["metadata"]
     if isinstance(metadata, str | bytes):  # as an older client gives it
         metadata = json.loads(metadata)
-    named: dict[str, Any] = {name: given[name] for name in (*_KEYS, *_NUMBERS)}
-    named |= {name: plain(given[name]) for name in _TEXTS}
-    numbers = None if vector is None else [float(number) for number in vector]
-    return Row(**named, metadata=plain_json(metadata), vector=numbers)
+    if _ESCAPE_IN_REPR in repr(metadata):
+        metadata = _plain_json(metadata)
+    texts = _texts_of(given)
+    if _ESCAPE in "".join(texts):
+        texts = tuple(map(plain, texts))
+    named = dict(zip((*_KEYS, *_NUMBERS, *_TEXTS), (*_keys_of(given), *texts), strict=True))
+    return Row(**named, metadata=metadata, vector=None if vector is None else list(map(float, vector)))
 
 
 # --- texts that Milvus and protobuf do not take -----------------------------------------------------------------------
@@ -349,11 +362,6 @@ def escaped_json(value: Any, where: str = "metadata") -> Any:  # noqa: ANN401  #
         return [escaped_json(item, f"{where}[{index}]") for index, item in enumerate(value)]
     msg = f"{where}={value!r} cannot be stored: give texts, finite numbers of 64 bits, true, false, None, lists, dicts"
     raise ValueError(msg)
-
-
-def plain_json(value: Any) -> Any:  # noqa: ANN401  # as above
-    """The value that `escaped_json` was given."""
-    return _plain_json(value) if repr(_ESCAPE)[1:-1] in repr(value) else value  # hardly ever; repr writes it out
 
 
 def _plain_json(value: Any) -> Any:  # noqa: ANN401  # as above

@@ -108,7 +108,7 @@ class RecallDegraded(EpisodicEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodesUnavailable(EpisodicEvent):
+class EpisodesUnavailable(MemoryEvent):
     """Milvus went away. Said once for each outage, with the call that met it first.
 
     Attributes:
@@ -125,7 +125,7 @@ class EpisodesUnavailable(EpisodicEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpisodesAvailable(EpisodicEvent):
+class EpisodesAvailable(MemoryEvent):
     """Milvus is back. Said once at the end of each outage.
 
     Attributes:

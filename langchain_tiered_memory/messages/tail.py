@@ -1,8 +1,6 @@
 """The end of a growing conversation, remembered from one trim to the next.
 
-A chain trims the same conversation before every model call, a few messages longer each time. A tail holds running
-totals of costs and the places of user turns, so that the next trim looks at what is new and finds the cut by bisection.
-It answers where every result stands behind its call, in the calls' order; `window.choose` answers for everything else.
+It answers where every result stands behind its call, in the order of the calls; `window.choose` answers for the rest.
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ from __future__ import annotations
 import weakref
 from bisect import bisect_left
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
@@ -21,9 +18,8 @@ from langchain_tiered_memory.messages.window import Limit, Window, choose
 __all__ = ["Tails"]
 
 _CONVERSATIONS: Final = 256
-_MUTABLE: Final = frozenset({"content", "additional_kwargs", "tool_calls", "invalid_tool_calls"})
+_MUTABLE: Final = ("content", "additional_kwargs", "tool_calls", "invalid_tool_calls")
 _STALE: Final = 12  # letting go of fewer messages costs more than looking at them
-_fields = attrgetter("__dict__")
 
 
 class Tails:
@@ -34,8 +30,7 @@ class Tails:
 
     def choose(self, messages: Sequence[BaseMessage], window: Window, limit: Limit) -> list[BaseMessage]:
         """What `window.choose` gives for strategy `"last"` without pins and cuts; cheap if it was asked before."""
-        lead = leading_system(messages) if window.include_system else []
-        key = id(messages[0])
+        key, lead = id(messages[0]), leading_system(messages) if window.include_system else []
         tail = self._tails.pop(key, None)  # for this caller alone until it is put back
         if tail is not None and tail.is_of(messages) and tail.extend(messages, limit):
             cut = tail.cut(limit.size - limit.fixed - sum(map(limit.cost_one, lead)))
@@ -69,15 +64,16 @@ class _Tail:
 
     def is_of(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether a conversation still has this end, maybe with more behind it, and no message was changed in place."""
-        window = self._window
-        found = messages[self._start : self._start + len(window)]
-        return self._first() is messages[0] and found == window and list(map(_fields, window)) == self._seen
+        window = messages[self._start : self._start + len(self._window)]
+        return self._first() is messages[0] and window == self._window and list(map(vars, window)) == self._seen
 
     def extend(self, messages: Sequence[BaseMessage], limit: Limit) -> bool:
         """Take in what is new, and say whether the end is regular and complete, so that `cut` may be asked."""
         for index in range(self._start + len(self._window), len(messages)):
             message = messages[index]
-            kind = kind_of(message) if type(message) in KINDS and type(message.content) in (str, list) else "other"
+            kind = KINDS.get(type(message), "other")
+            if kind != "other" and type(message.content) is not str:
+                kind = kind_of(message) if type(message.content) is list else "other"
             if kind == "result":
                 if not self._open or getattr(message, "tool_call_id", None) != self._open.pop(0):
                     return False
@@ -87,13 +83,11 @@ class _Tail:
                 self._open += calls_of_assistant(message)
                 if len(getattr(message, "tool_calls", ())) > len(self._open):  # two calls share an id
                     return False
-            elif is_user_turn(message):
+            elif not message.additional_kwargs or is_user_turn(message):
                 self._turns.append(index)
             self._totals.append(self._totals[-1] + limit.cost_one(message))
             self._window.append(message)
-            self._seen.append(
-                {name: _copy(value) if name in _MUTABLE else value for name, value in message.__dict__.items()}
-            )
+            self._seen.append(_snapshot(message))
         return not self._open
 
     def cut(self, room: int) -> int | None:
@@ -109,10 +103,17 @@ class _Tail:
         return cut
 
 
+def _snapshot(message: BaseMessage) -> dict[str, Any]:
+    fields = dict(message.__dict__)
+    for name in _MUTABLE:
+        value = fields.get(name)
+        if value is not None and type(value) is not str:
+            fields[name] = _copy(value) if value else type(value)()
+    return fields
+
+
 def _copy(value: object) -> object:
     """A copy of plain data; anything else becomes what equals nothing, so that its message is looked at anew."""
-    if isinstance(value, dict):
-        return {name: _copy(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_copy(one) for one in value]
+    if isinstance(value, dict | list):
+        return list(map(_copy, value)) if isinstance(value, list) else {name: _copy(value[name]) for name in value}
     return value if value is None or isinstance(value, str | int | float) else object()

@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation, conv
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSerializable
-from pydantic import ConfigDict, field_validator
+from pydantic import ConfigDict, StrictBool, field_validator
 
 from langchain_tiered_memory.errors import ProtocolError
 from langchain_tiered_memory.messages._list_budget import trim_by_lists
@@ -201,8 +201,8 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     max_tokens: Any
     token_counter: Any = None
     strategy: Side = "last"
-    include_system: bool = False
-    allow_partial: bool = False
+    include_system: StrictBool = False
+    allow_partial: StrictBool = False
     start_on: Any = None
     end_on: Any = None
     text_splitter: Any = None
@@ -364,7 +364,9 @@ def _matcher_of(name: str, types: MessageTypes | None, strategy: Side = "last") 
     if strategy == "first":
         msg = "start_on parameter is only valid with strategy='last'"
         raise ValueError(msg)
-    listed = [types] if isinstance(types, str | type) else types
+    if isinstance(types, str):
+        return lambda message: message.type == types
+    listed = [types] if isinstance(types, type) else types
     if not isinstance(listed, Collection) or not all(isinstance(one, str | type) for one in listed):
         msg = f"{name}={types!r} names no types of message: give 'human', HumanMessage, or a list of such"
         raise ValueError(msg)

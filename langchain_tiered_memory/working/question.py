@@ -32,6 +32,7 @@ _NEAR: Final = 0.5
 _LEAST: Final = 1.5
 """The least weight of a line: a word that one line in five has weighs as much."""
 _WORD: Final = re.compile(r"[㐀-鿿぀-ヿ가-힯]+|[^\W_][\w.\-/:@#]*", re.UNICODE)
+_PARTS: Final = re.compile(r"[_.\-/:@#]+")
 _WIDE: Final = re.compile(r"[㐀-鿿぀-ヿ가-힯]")
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])")
 
@@ -67,10 +68,11 @@ class OpenQuestion:
             messages: Messages that leave the window or are shortened, with their numbers.
         """
         weighed = [
-            (self.weight(line), number, line)
+            (weight + self.weight(self._asked(message)) / 2, number, line)
             for number, message in messages
             if kind_of(message) == "result" and self._weights
             for line in self._lines(message)
+            if (weight := self.weight(line))
         ]
         least = max(_LEAST, _NEAR * max((weight for weight, _, _ in weighed), default=0.0))
         best = sorted((one for one in weighed if one[0] >= least), key=lambda one: -one[0])[:_LINES]
@@ -87,10 +89,14 @@ class OpenQuestion:
         if len(text) > _READ:
             text = text[: _READ // 2] + "\n" + text[-_READ // 2 :]
         lines = [line for line in _split(text) if line]
-        asked = next((self._calls[one] for one in result_ids(message) if one in self._calls), "")
+        asked = self._asked(message)
         if len(lines) == 1 and asked and len((asked + lines[0]).encode()) <= _LINE_BYTES:
             return [f"{asked} → {lines[0]}"]  # a bare value tells nothing without what was asked
         return [self._shortened(line) for line in lines]
+
+    def _asked(self, message: BaseMessage) -> str:
+        """What a tool was asked that gave a result."""
+        return next((self._calls[one] for one in result_ids(message) if one in self._calls), "")
 
     def _shortened(self, line: str) -> str:
         """The part of a long line around the first word of the question in it."""
@@ -109,8 +115,12 @@ def _terms(text: str) -> set[str]:
         if _WIDE.match(word):
             found.update(word[place : place + 2] for place in range(max(1, len(word) - 1)))
         else:
-            whole = word.rstrip(".-/:@#").removesuffix("'s")
-            found.add(whole[:-1] if len(whole) > len("its") and whole.endswith("s") else whole)
+            whole = word.rstrip(".-/:@#")
+            found.update(
+                part[:-1] if len(part) > len("its") and part.endswith("s") else part
+                for part in (whole, *_PARTS.split(whole))
+                if part
+            )
     return found
 
 

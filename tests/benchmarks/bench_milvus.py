@@ -23,15 +23,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from langchain_tiered_memory.episodic.collection import EpisodeCollection
-
-from langchain_tiered_memory.episodic import _lite
+from langchain_tiered_memory.episodic import milvus_lite
 from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings, model_name_of
 from langchain_tiered_memory.episodic.filters import Where
 from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.rows import Row
 from langchain_tiered_memory.types import MemoryScope
 from support import milvus_server
+from support.collection_conformance import Collection
 
 SIZES = (100, 1_000, 10_000, 100_000)
 USERS = 100
@@ -61,7 +60,7 @@ def scope_of(number: int) -> MemoryScope:
     return MemoryScope(user=f"user {number % USERS}")
 
 
-def filled(collection: EpisodeCollection, start: int, end: int) -> None:
+def filled(collection: Collection, start: int, end: int) -> None:
     """Write rows in bulk, as an index of many logs would."""
     rng = random.Random(start)
     for begin in range(start, end, 1_000):
@@ -105,9 +104,9 @@ def by_size(uri: str, *, cpu: bool) -> bool:
     rng = random.Random(1)
     model = embeddings()
     memory = EpisodicMemory(uri, embeddings=model)
-    collection = EpisodeCollection(uri, dimension=model.dimension, model=model_name_of(model), timeout=120)
+    collection = Collection(uri, dimension=model.dimension, model=model_name_of(model), timeout=120)
     collection.capabilities()
-    raw = collection._clients._connected(60).client
+    raw = collection.connection._client.client
     figures: dict[str, list[float]] = {"write": [], "recall": [], "rows": [], "bare": []}
     size = 0
     for wanted in SIZES:
@@ -179,10 +178,10 @@ def turns(folder: Path) -> bool:
 
     ours = spent("ours.db")
     row("EpisodicMemory", ours)
-    flushed_at = _lite.LOOSE_IN_PARTITION, _lite.LOOSE_IN_COLLECTION
-    _lite.LOOSE_IN_PARTITION = _lite.LOOSE_IN_COLLECTION = sys.maxsize
+    flushed_at = milvus_lite.LOOSE_IN_PARTITION, milvus_lite.LOOSE_IN_COLLECTION
+    milvus_lite.LOOSE_IN_PARTITION = milvus_lite.LOOSE_IN_COLLECTION = sys.maxsize
     default = spent("default.db")
-    _lite.LOOSE_IN_PARTITION, _lite.LOOSE_IN_COLLECTION = flushed_at
+    milvus_lite.LOOSE_IN_PARTITION, milvus_lite.LOOSE_IN_COLLECTION = flushed_at
     row("the same, never flushed", default)
     return row("never flushed / flushed", default / ours, ">= 4", reached=default / ours >= 4)
 
@@ -207,7 +206,7 @@ def tenants(folder: Path) -> bool:
     scopes = [MemoryScope(user=HOSTILE[n % len(HOSTILE)].replace("{}", str(n)), tenant='t"') for n in range(USERS)]
     print(f"\n{RECALLS:,} recalls of {USERS} tenants with hostile names, Milvus Lite")
     foreign = 0
-    with EpisodeCollection(str(folder / "tenants.db"), dimension=16, model="random") as collection:
+    with Collection(str(folder / "tenants.db"), dimension=16, model="random") as collection:
         rows = [
             Row(
                 id=f"{n}-{k}",

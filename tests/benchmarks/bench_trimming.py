@@ -154,16 +154,17 @@ def at_budget(talk: Conversation, budget: int, exact_calls: list[int], rough_cal
         least.append(seconds(lambda: talk.floor(budget)))
         rough.append(seconds(lambda: talk.theirs(budget, count_tokens_approximately, rough_calls)))
     exact = seconds(lambda: talk.theirs(budget, talk.exact, exact_calls)) * len(talk.calls) / len(exact_calls)
+    most = 1.0 if budget == BUDGETS[0] else 1.5  # the larger window is copied at every call
     ours, floor = statistics.median(mine), statistics.median(least)
     estimated = statistics.median(rough) * len(talk.calls) / len(rough_calls)
     encoded, seen = talk.ours(budget).cache_info().encoded, talk.calls[-1]
     print(f"\nmax_tokens={budget:,}{'CPU seconds':>32}    beside ours    target")
     return all(
         [
-            row("langchain_core, exact counts", exact, f"{exact / ours:,.0f}x", ">= 500x", exact / ours >= 500),
+            row("langchain_core, exact counts", exact, f"{exact / ours:,.0f}x", ">= 600x", exact / ours >= 600),
             row("langchain_core, estimates", estimated, f"{estimated / ours:,.1f}x", ">= 25x", estimated / ours >= 25),
             row("ours, exact counts", ours, "1x", "", None),
-            row("floor", floor, f"ours {ours / floor:.2f}x", "<= 1.50x", ours / floor <= 1.5),
+            row("floor", floor, f"ours {ours / floor:.2f}x", f"<= {most:.2f}x", ours / floor <= most),
             row("messages encoded by ours", encoded, f"of {seen:,}", "once each", encoded == seen),
         ]
     )

@@ -8,15 +8,17 @@ import time
 from uuid import uuid4
 
 import pytest
-from langchain_tiered_memory.episodic.collection import EpisodeCollection
 
 from langchain_tiered_memory.episodic.filters import Where
+from langchain_tiered_memory.episodic.milvus_connection import Outage
 from langchain_tiered_memory.episodic.rows import LONGEST_CONTENT, join_parts, split_parts
 from langchain_tiered_memory.errors import MemoryStoreError
 from support import milvus_server as servers
 from support.collection_conformance import (  # noqa: F401  # fixtures
     DIMENSION,
     MODEL,
+    OPENING,
+    Collection,
     CollectionConformance,
     call,
     row,
@@ -27,7 +29,7 @@ pytestmark = [pytest.mark.service, pytest.mark.filterwarnings("ignore:.*holds no
 
 
 def opened(uri, **arguments):
-    return EpisodeCollection(uri, **({"dimension": DIMENSION, "model": MODEL, "timeout": 90} | arguments))
+    return Collection(uri, **({"timeout": 90} | arguments))
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +50,14 @@ class TestMilvusServer(CollectionConformance):
             assert (len(hits.dense), hits.lexical) == (1, [])
 
     def test_what_another_process_wrote_is_seen_when_it_is_asked_for(self, milvus_server, collection, user):  # noqa: F811
-        options = f"name={collection.name!r}, dimension={DIMENSION}, model={MODEL!r}"
         code = f"""
 import warnings
 warnings.simplefilter("ignore")
-from langchain_tiered_memory.episodic.collection import EpisodeCollection
 from langchain_tiered_memory.episodic.rows import Row
-with EpisodeCollection({milvus_server.uri!r}, {options}) as other:
-    other.upsert([Row(id="{user}", user_key="{user}", vector=[1] * {DIMENSION})])
+{OPENING}
+connection, other = open_({milvus_server.uri!r}, {collection.name!r})
+run_sync(other.upsert([Row(id="{user}", user_key="{user}", vector=[1] * {DIMENSION})]))
+connection.close()
 """
         subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603  # our own code
         assert collection.count(Where(user_key=user)) == 1
@@ -63,7 +65,7 @@ with EpisodeCollection({milvus_server.uri!r}, {options}) as other:
 
 
 def test_words_only_is_refused_by_a_server_that_knows_none(milvus_server):
-    collection = EpisodeCollection(milvus_server.uri, name=f"t{uuid4().hex}")
+    collection = opened(milvus_server.uri, name=f"t{uuid4().hex}", dimension=None, model=None)
     with pytest.raises(MemoryStoreError, match=r"cannot search by words.*embeddings="):
         collection.count(Where(user_key="u"))
     assert not collection.exists()
@@ -73,12 +75,10 @@ def test_another_model_is_refused_and_a_reindex_takes_its_place(milvus_server):
     name = f"t{uuid4().hex}"
     old, new = opened(milvus_server.uri, name=name), opened(milvus_server.uri, name=f"{name}_reindex", model="another")
     old.upsert([row("u", n) for n in range(3)])
-    for page in old.pages(Where(user_key=None), vectors=True):
-        new.upsert(page)
+    new.upsert([row("u", n) for n in range(3)])
     new.replace(name)
-    old.close()
-    with pytest.raises(MemoryStoreError, match="reindex"):
-        old.count(Where(user_key="u"))
+    with opened(milvus_server.uri, name=name) as another, pytest.raises(MemoryStoreError, match="reindex"):
+        another.count(Where(user_key="u"))
     with opened(milvus_server.uri, name=name, model="another") as collection:
         assert collection.count(Where(user_key="u")) == 3
         assert collection.search(Where(user_key="u"), vector=row("u", 1).vector, limit=1).dense[0][0].number == 1
@@ -107,11 +107,10 @@ def test_a_forked_process_has_connections_of_its_own(milvus_server, collection):
     code = f"""
 import os, warnings
 warnings.simplefilter("ignore")
-from langchain_tiered_memory.episodic.collection import EpisodeCollection
-from langchain_tiered_memory.episodic.filters import Where
-collection = EpisodeCollection({milvus_server.uri!r}, name={collection.name!r}, dimension={DIMENSION}, model={MODEL!r})
+{OPENING}
+_, collection = open_({milvus_server.uri!r}, {collection.name!r})
 def say():  # in one write, since parent and child share the pipe
-    os.write(1, b"%d\\n" % collection.count(Where(user_key="nobody")))
+    os.write(1, b"%d\\n" % run_sync(collection.count(Where(user_key="nobody"))))
 say()
 child = os.fork()
 say()
@@ -152,7 +151,8 @@ class TestAServerThatIsKilled:
 
         starting = threading.Thread(target=server.start)
         starting.start()
-        found = collection.select(where, order="number", strong=True, timeout=150)  # waits for it
+        collection.connection.outage = Outage()  # else it is not asked for a while
+        found = collection.select(where, strong=True, timeout=150)  # waits for it
         starting.join()
         assert join_parts(found).content == "語" * LONGEST_CONTENT
         assert {one.number for one in found} == {1}
@@ -182,6 +182,7 @@ class TestAServerThatIsKilled:
         writing.join()
         server.start()
         parts = {}
+        collection.connection.outage = Outage()
         for one in collection.select(where, strong=True, timeout=150):
             parts.setdefault(one.number, []).append(one)
         assert acknowledged

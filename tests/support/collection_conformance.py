@@ -46,10 +46,26 @@ HOSTILE = [
 ]
 
 
+OPENING = """
+from langchain_tiered_memory._sync import BLOCKING, run_sync
+from langchain_tiered_memory.episodic.filters import Where
+from langchain_tiered_memory.episodic.milvus import EpisodeCollection
+from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection
+from langchain_tiered_memory.errors import MemoryStoreError
+
+def open_(uri, name="episodes"):
+    connection = MilvusConnection(uri)
+    return connection, EpisodeCollection(connection, BLOCKING, name, dimension=8, model="compass")
+
+"""
+"""Opens a collection in a process of its own."""
+
+
 class Collection:
     """A collection whose coroutines are run at once; with an `a` before the name they are awaited."""
 
     def __init__(self, uri, *, name="episodes", dimension=DIMENSION, model=MODEL, timeout=30.0, connection=None):
+        self.name = name
         self.connection = connection or MilvusConnection(uri, timeout=timeout)
         options = {"dimension": dimension, "model": model, "timeout": timeout}
         self.blocking = EpisodeCollection(self.connection, BLOCKING, name, **options)
@@ -149,7 +165,7 @@ class CollectionConformance:
             whole = row(user, 1, id=f"{user[:8]}-long", content=text)
             parts = split_parts(whole)
             collection.upsert(parts)
-            stored = collection.select(Where(user_key=user, episodes=(whole.id,)), order="number")
+            stored = collection.select(Where(user_key=user, episodes=(whole.id,)))
             assert len(stored) == len(parts) > 1
             assert join_parts(stored) == replace(whole, episode=whole.id, vector=None)
             assert collection.count(Where(user_key=user, part=0)) == 1
@@ -269,7 +285,7 @@ class CollectionConformance:
             collection, "update", [parts[0].id, "nobody"], {"valid_until": 5, "superseded_by": other.id}
         )
         assert changed == 1
-        stored = await call(collection, "select", Where(user_key=user, episodes=(parts[0].id,)), order="number")
+        stored = await call(collection, "select", Where(user_key=user, episodes=(parts[0].id,)))
         assert [(one.valid_until, one.superseded_by) for one in stored] == [(5, other.id)] * 2
         assert ids(await call(collection, "select", Where(user_key=user, valid_at=6))) == ["2"]
         [found] = (
@@ -281,24 +297,18 @@ class CollectionConformance:
         with pytest.raises(ValueError, match="content cannot be changed"):
             collection.update([user], {"content": "something else"})
 
-    async def test_all_rows_come_however_many_and_in_order(self, collection, call, user):
-        rows = [row(user, n, session_key=f"s{n % 2}", created_at=(n * 7) % 1_501) for n in range(1_501)]
+    async def test_all_rows_come_however_many(self, collection, call, user):
+        rows = [row(user, n) for n in range(1_501)]
         await call(collection, "upsert", rows)
-        where = Where(user_key=user)
-        assert {one.id for one in await call(collection, "select", where)} == {one.id for one in rows}
-        last = await call(collection, "select", where, limit=3, order="number", newest=True)
-        assert [(one.session_key, one.number) for one in last] == [("s1", 1_499), ("s1", 1_497), ("s1", 1_495)]
-        oldest = await call(collection, "select", where, limit=600, order="created_at")
-        assert [one.created_at for one in oldest] == list(range(600))
+        assert {one.id for one in await call(collection, "select", Where(user_key=user))} == {one.id for one in rows}
 
     async def test_pages_hold_every_row_once(self, collection, user):
         collection.upsert([row(user, n) for n in range(25)])
         where = Where(user_key=user)
-        awaited = [page async for page in collection.apages(where, size=10, vectors=True)]
-        for pages in (awaited, list(collection.pages(where, size=10, vectors=True))):
+        awaited = [page async for page in collection.apages(where, size=10)]
+        for pages in (awaited, list(collection.pages(where, size=10))):
             assert [len(page) for page in pages] == [10, 10, 5]
             assert len({one.id for page in pages for one in page}) == 25
-            assert all(one.vector for page in pages for one in page)
 
     def test_rows_without_a_vector_are_not_near_anything(self, collection, user):
         against = [-1.0] + [0.0] * (DIMENSION - 1)

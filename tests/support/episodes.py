@@ -497,6 +497,46 @@ class EpisodicConformance:
         ):
             assert len(await call(memory, "recall", "question", scope=ada, k=10, **wanted)) == expected, wanted
 
+    async def test_what_scores_too_little_is_no_answer(self, memory, call, ada):
+        for text in ("apples and pears", "pears and plums", "trains"):
+            await call(memory, "remember", text, scope=ada)
+        found = await call(memory, "recall", "apples and pears", scope=ada)
+        least = found[0].metadata["score"]
+        assert contents(await call(memory, "recall", "apples and pears", scope=ada, min_score=least)) == [
+            "apples and pears"
+        ]
+        assert await call(memory, "recall", "apples and pears", scope=ada, min_score=0.0) == found
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"include_expired": "no"},
+            {"include_expired": 1},
+            {"explain": 5},
+            {"min_score": 2},
+            {"min_score": True},
+            {"min_score": "high"},
+        ],
+    )
+    async def test_a_setting_of_another_type_is_no_setting(self, memory, call, ada, wrong):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            await call(memory, "recall", "x", scope=ada, **wrong)
+
+    async def test_a_statement_that_was_repeated_comes_once_with_its_newest_date(self, memory, call, ada, clock):
+        for n, answer in enumerate(("Noted.", "Got it, I will remember.", "OK!")):
+            chat = [HumanMessage("I am allergic to nuts.", id=f"q{n}"), AIMessage(answer)]
+            scope = MemoryScope(ada.user, session=f"s{n}")
+            await call(memory, "remember", chat, scope=scope, created_at=clock.now + n * DAY)
+        for n, answer in enumerate(("Sunny.", "Rainy.")):
+            asked = [HumanMessage("What is the weather like in my allergic town?", id=f"w{n}"), AIMessage(answer)]
+            await call(memory, "remember", asked, scope=ada)
+        clock.now += 3 * DAY
+        found = await call(memory, "recall", "What am I allergic to?", scope=ada, k=10)
+        told = [document for document in found if "nuts" in document.page_content]
+        assert [document.metadata["created_at"][:10] for document in told] == ["2026-03-03"]
+        assert len(found) == 3  # an answer to the same question is not the same answer
+        assert await call(memory, "count", ada) == 5  # and nothing was lost
+
     @pytest.mark.parametrize("wrong", [{"k": 0}, {"k": True}, {"k": 1_001}, {"kinds": ["cursor"]}, {"rounds": 3}])
     async def test_a_question_that_makes_no_sense_is_refused(self, memory, call, ada, wrong):
         with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -31,7 +31,7 @@ from langchain_tiered_memory.messages.protocol import is_summary
 from langchain_tiered_memory.working.compaction.plan import batches, plan_eviction, plan_handoff, plan_merge
 from langchain_tiered_memory.working.compaction.session import Numbered, Session, Sessions, leading_system
 from langchain_tiered_memory.working.compaction.settings import Settings
-from langchain_tiered_memory.working.compaction.view import Viewer, summary_frame, summary_text_of
+from langchain_tiered_memory.working.compaction.view import Viewer, read_summary, summary_frame
 from langchain_tiered_memory.working.constraints import (
     Constraint,
     Language,
@@ -147,15 +147,16 @@ class Compactor:
         lead = len(leading_system(messages))
         lead += 1 if lead < len(messages) and is_summary(messages[lead]) else 0
         said = [message for message in messages[:lead] if not is_summary(message)]
-        nodes = tuple(self._node_of(message) for message in messages[:lead] if is_summary(message))
-        session = self._viewer.rendered(Session.of_list([*said, *messages[lead:]], nodes))
+        read = [read_summary(one, self._settings.detector) for one in messages[:lead] if is_summary(one)]
+        nodes = tuple(self._node_of(text) for text, _ in read)
+        session = Session.of_list([*said, *messages[lead:]], nodes, [one for _, quoted in read for one in quoted])
+        session = self._viewer.rendered(session)
         session = await self._compacted(None, session, session.leading)
         if session.nodes == nodes:
             return await self._told(self._viewer.view_of_list(session, messages))
         return await self._told(self._viewer.view(session, session.leading))
 
-    def _node_of(self, message: BaseMessage) -> SummaryNode:
-        text = summary_text_of(message)
+    def _node_of(self, text: str) -> SummaryNode:
         return SummaryNode(1, ((0, 0),), text, self._settings.counter.text(text), self._settings.clock())
 
     async def _told(self, view: tuple[list[BaseMessage], SummaryLeftOut | None]) -> list[BaseMessage]:

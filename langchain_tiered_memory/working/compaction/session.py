@@ -109,11 +109,21 @@ class Session:
     ids: KnownIds = field(default_factory=KnownIds)
 
     @classmethod
-    def of_list(cls, messages: Sequence[BaseMessage], nodes: Iterable[SummaryNode]) -> Self:
-        """A list that belongs to no session, and the summaries that stood at its start."""
+    def of_list(
+        cls, messages: Sequence[BaseMessage], nodes: Iterable[SummaryNode], constraints: Iterable[Constraint]
+    ) -> Self:
+        """A list that belongs to no session, with the summaries that stood at its start and what they quoted."""
         leading = leading_system(messages)
         tail = tuple(enumerate(messages[len(leading) :], start=len(leading) + 1))
-        return cls("", len(messages), leading=leading, nodes=tuple(nodes), tail=tail, removing=_removing(tail))
+        return cls(
+            "",
+            len(messages),
+            leading=leading,
+            nodes=tuple(nodes),
+            constraints=tuple(constraints),
+            tail=tail,
+            removing=_removing(tail),
+        )
 
     # --- the view -----------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import is_
-from typing import Final
+from typing import Any, Final, cast
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
@@ -21,13 +21,16 @@ from langchain_tiered_memory.messages.protocol import (
     is_user_turn,
     result_ids,
 )
+from langchain_tiered_memory.messages.transcript import PREFIXES
 from langchain_tiered_memory.messages.trimming import trim_messages
 from langchain_tiered_memory.messages.units import repair_messages
 from langchain_tiered_memory.working.compaction.session import Numbered, Rendered, Session
 from langchain_tiered_memory.working.compaction.settings import Role, Settings
 from langchain_tiered_memory.working.compaction.sizes import Sizes
 from langchain_tiered_memory.working.constraints import (
+    HEADINGS,
     Constraint,
+    ConstraintDetector,
     Language,
     dominant_language,
     fit_constraints,
@@ -37,7 +40,7 @@ from langchain_tiered_memory.working.constraints import (
 )
 from langchain_tiered_memory.working.question import OpenQuestion
 
-__all__ = ["Viewer", "summary_frame", "summary_text_of"]
+__all__ = ["Viewer", "read_summary", "summary_frame"]
 
 _FENCE: Final = "earlier_conversation"
 _LABELS: Final[dict[Language, str]] = {
@@ -193,7 +196,7 @@ class Viewer:
         text = _summary_text(texts, render_constraints(quoted, language), language)
         message = _summary_message(text, self._settings.text.role)
         tokens = self._settings.counter.message(message)
-        return Rendered(message, text, summary_text_of(message), tokens, len(quoted))
+        return Rendered(message, text, _body_of(message), tokens, len(quoted))
 
     def language(self, texts: Sequence[str], constraints: Sequence[Constraint]) -> Language:
         """The language of labels: the one that was set, else the one that most of the texts are in."""
@@ -301,7 +304,32 @@ def summary_frame() -> BaseMessage:
     return _summary_message(_summary_text([], "", "en"), "system")
 
 
-def summary_text_of(message: BaseMessage) -> str:
+def read_summary(message: BaseMessage, detector: ConstraintDetector) -> tuple[str, tuple[Constraint, ...]]:
+    """What a summary message says, and what it quotes.
+
+    Args:
+        message: The message of an earlier view.
+        detector: Tells rules from values.
+    """
+    body = _body_of(message)
+    for heading in HEADINGS.values():
+        text, found, block = body.rpartition(heading + "\n")
+        lines = block.splitlines()
+        if found and all(line.startswith("> ") for line in lines):
+            return text.rstrip(), tuple(_quoted(line.removeprefix("> "), detector) for line in lines)
+    return body, ()
+
+
+def _quoted(line: str, detector: ConstraintDetector) -> Constraint:
+    for names in PREFIXES.values():
+        for name, source in ((names.ai, "assistant"), (names.tool, "tool"), (names.system, "system")):
+            if line.startswith(f"{name}: "):
+                return Constraint(line.removeprefix(f"{name}: "), "value", None, cast("Any", source))
+    is_rule = any(one.kind == "rule" for one in detector(HumanMessage(line)))
+    return Constraint(line, "rule" if is_rule else "value", None, "user")
+
+
+def _body_of(message: BaseMessage) -> str:
     """What stands in a summary message between the tags; the whole text of one that others made."""
     text = str(message.text)
     inner = _INNER.search(text)

@@ -18,15 +18,16 @@ from types import SimpleNamespace
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langchain_tiered_memory import SQLMessageLog
+from langchain_tiered_memory import InMemoryMessageLog, SQLMessageLog
 from langchain_tiered_memory._sync import AWAITING
-from langchain_tiered_memory.episodic import milvus_connection
+from langchain_tiered_memory.episodic import milvus_connection, milvus_lite
 from langchain_tiered_memory.episodic.episode import Episode
 from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection, MilvusRequest
 from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import MemoryStoreError
+from langchain_tiered_memory.events import EpisodesAvailable, EpisodesUnavailable
 from langchain_tiered_memory.types import MemoryScope
 from support import services
 from support.episodes import Clock, EpisodicConformance, WordEmbeddings, call, contents, rounds, somebody  # noqa: F401  # a fixture
@@ -322,6 +323,91 @@ def test_what_is_neither_a_text_nor_messages_is_not_remembered(lite, given):
         assert memory.count(ada) == 0
 
 
+# --- erased means gone ------------------------------------------------------------------------------------------------
+
+
+def files_with(folder, secret):
+    return [path for path in Path(folder).rglob("*") if path.is_file() and secret in path.read_bytes()]
+
+
+@pytest.mark.parametrize("embeddings", [None, WordEmbeddings()], ids=["words", "vectors"])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_what_was_forgotten_stands_in_no_file(tmp_path, embeddings, restarted):
+    uri, secret = services.milvus_lite_uri(tmp_path), b"ZEBRA-7781"
+    bob = MemoryScope("bob")
+    with EpisodicMemory(uri, embeddings) as memory:
+        memory.remember(rounds(300), scope=bob)  # some of them beside hers
+        (old,) = memory.remember("My code is ZEBRA-7781.", scope=ADA, metadata={"code": "ZEBRA-7781"})
+        memory.recall("code", scope=ADA)
+        (new,) = memory.remember("My code is no longer ZEBRA-7781.", scope=ADA)
+        memory.supersede(old, new, scope=ADA)  # another version of the row
+        if not restarted:
+            assert memory.forget(scope=ADA) == 2
+    if restarted:
+        assert files_with(uri, secret)
+        with EpisodicMemory(uri, embeddings) as memory:
+            assert memory.forget(scope=ADA) == 2
+            assert files_with(uri, secret) == []
+    assert files_with(uri, secret) == []
+    with EpisodicMemory(uri, embeddings) as memory:
+        assert memory.count(bob) == 300
+        assert contents(memory.recall("question 7", scope=bob, k=1)) == ["Human: question 7\nAI: answer 7"]
+        assert memory.recall("code", scope=ADA) == []
+
+
+def test_one_episode_that_was_forgotten_leaves_the_others(tmp_path):
+    uri = services.milvus_lite_uri(tmp_path)
+    with EpisodicMemory(uri, WordEmbeddings()) as memory:
+        ids = [memory.remember(f"note {n} LEOPARD-{n}", scope=ADA)[0] for n in range(40)]
+        memory.recall("note", scope=ADA)
+        assert memory.forget(ids[7], scope=ADA) == 1
+        assert files_with(uri, b"LEOPARD-7") == []
+        assert len(memory.recall("note", scope=ADA, k=100)) == 39
+
+
+# --- outages ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_outage_is_told_once_and_costs_one_call(tmp_path, monkeypatch, caplog):
+    caplog.set_level(logging.WARNING, "langchain_tiered_memory")
+    told, opened = [], []
+    memory = EpisodicMemory(services.milvus_lite_uri(tmp_path), WordEmbeddings(), hooks=[told.append])
+    clock = memory._connection.outage._clock = Clock()
+
+    def locked(path, timeout):
+        opened.append((path, timeout))
+        msg = "locked by another process"
+        raise milvus_lite.MilvusError(msg, is_away=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(milvus_lite.LiteDatabase, "opened", locked)
+        for n in range(4):
+            with pytest.raises(MemoryStoreError, match="locked by another process"):
+                memory.recall("tea", scope=ADA) if n % 2 else memory.remember("tea", scope=ADA)
+        assert len(opened) == 1
+        clock.now += timedelta(seconds=1)
+        with pytest.raises(MemoryStoreError, match="locked"):
+            memory.recall("tea", scope=ADA)
+        assert len(opened) == 2
+    with pytest.raises(MemoryStoreError, match="locked"):
+        memory.recall("tea", scope=ADA)  # which is not asked yet
+    clock.now += timedelta(minutes=1)
+    memory.remember("tea", scope=ADA)
+    assert contents(memory.recall("tea", scope=ADA)) == ["tea"]
+    memory.close()
+    outages = [type(event) for event in told if isinstance(event, EpisodesUnavailable | EpisodesAvailable)]
+    assert outages == [EpisodesUnavailable, EpisodesAvailable]
+    assert len([record for record in caplog.records if record.levelno == logging.WARNING]) == 2
+
+
+def test_each_memory_has_outages_of_its_own(lite):
+    away = EpisodicMemory("http://127.0.0.1:9", WordEmbeddings())
+    with pytest.raises(MemoryStoreError, match=r"127\.0\.0\.1:9"):
+        away.recall("tea", scope=ADA, timeout=0.1)
+    with EpisodicMemory(lite, WordEmbeddings(), collection="dense") as memory:
+        assert memory.count(somebody()) == 0
+
+
 # --- settings -------------------------------------------------------------------------------------------------------
 
 
@@ -341,6 +427,27 @@ def test_an_address_of_something_else_is_refused_without_its_secrets(uri):
     with pytest.raises(ValueError, match="is no Milvus: give a path") as caught:
         EpisodicMemory(uri, WordEmbeddings())
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("uri", [None, 5, b"memory.db"])
+def test_what_is_no_address_is_refused(uri):
+    with pytest.raises(ValueError, match="is no address"):
+        EpisodicMemory(uri, WordEmbeddings())
+
+
+async def test_a_closed_memory_says_so(tmp_path):
+    memory = EpisodicMemory(services.milvus_lite_uri(tmp_path), WordEmbeddings())
+    memory.remember("tea", scope=ADA)
+    memory.close()
+    memory.close()
+    for work in (memory.recall, memory.remember):
+        with pytest.raises(MemoryStoreError, match=r"was closed: make another"):
+            work("tea", scope=ADA)
+    with pytest.raises(MemoryStoreError, match=r"was closed"):
+        await memory.arecall("tea", scope=ADA)
+    with pytest.raises(MemoryStoreError, match=r"was closed"):
+        list(memory.export(ADA))
+    await memory.aclose()
 
 
 @pytest.mark.parametrize("port", ["99999", "abc"])
@@ -427,6 +534,20 @@ def test_a_half_life_lets_the_newer_win(lite):
 def test_it_says_what_it_is_without_its_secrets():
     shown = repr(EpisodicMemory("http://ada:secret@example.org:19530", WordEmbeddings()))
     assert shown == "EpisodicMemory('http://example.org:19530', collection='episodes', WordEmbeddings:words)"
+
+
+def test_an_answer_is_indexed_by_three_calls_of_milvus_that_read_the_log_once(lite):
+    with EpisodicMemory(lite, WordEmbeddings(), collection="dense") as memory, InMemoryMessageLog() as log:
+        ada = somebody()
+        log.append("s", rounds(2))
+        memory.index(log, "s", scope=ada)
+        asked, read = [], []
+        request, entries = memory._connection.request, log.entries
+        memory._connection.request = lambda *args, **options: asked.append(args) or request(*args, **options)
+        log.entries = lambda *args: read.append(args) or entries(*args)
+        log.append("s", rounds(1, start=2))
+        assert memory.index(log, "s", scope=ada) == 1
+        assert (len(asked), len(read)) == (3, 1)
 
 
 def test_no_question_asks_milvus_more_than_thrice(lite):

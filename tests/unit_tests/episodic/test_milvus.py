@@ -23,6 +23,7 @@ from support import services
 from support.collection_conformance import (  # noqa: F401  # fixtures
     DIMENSION,
     MODEL,
+    OPENING,
     Collection,
     CollectionConformance,
     call,
@@ -30,19 +31,6 @@ from support.collection_conformance import (  # noqa: F401  # fixtures
     row,
     user,
 )
-
-OPENING = """
-from langchain_tiered_memory._sync import BLOCKING, run_sync
-from langchain_tiered_memory.episodic.filters import Where
-from langchain_tiered_memory.episodic.milvus import EpisodeCollection
-from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection
-from langchain_tiered_memory.errors import MemoryStoreError
-
-def open_(uri):
-    connection = MilvusConnection(uri)
-    return connection, EpisodeCollection(connection, BLOCKING, dimension=8, model="compass")
-
-"""
 
 
 def opened(uri, **arguments):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 
-from langchain_tiered_memory.episodic.quoting import quote_episodes, without_quotations
+from langchain_tiered_memory.episodic.quoting import quote_episodes, shorten_episode, without_quotations
 
 
 def told(text, **metadata):
@@ -96,3 +96,36 @@ def test_taking_quotations_out_is_linear_in_hostile_text():
     started = time.process_time()
     assert without_quotations(hostile) == hostile
     assert time.process_time() - started < 1
+
+
+# --- shortening -----------------------------------------------------------------------------------------------------
+
+REGISTER = " ".join(f"Entry {n}: Maria {n} lives in Turin, address Via Milano {n}." for n in range(150))
+LOOKED_UP = Document(f"Human: Where does Maria live?\nTool: {REGISTER}\nAI: Her address is Via Roma 12.", id="e1")
+
+
+def shortened(document, question, room):
+    return shorten_episode(document, question, lambda one: len(one.page_content) <= room)
+
+
+def test_what_fits_stays_as_it_is():
+    assert shortened(LOOKED_UP, "Maria's address?", 100_000) is LOOKED_UP
+
+
+def test_an_episode_is_cut_to_the_parts_that_answer():
+    found = shortened(LOOKED_UP, "What is Maria's address in Turin?", 300)
+    assert found.page_content.startswith("Human: Where does Maria live?")
+    assert found.page_content.endswith(
+        "[...]\nEntry 149: Maria 149 lives in Turin, address Via Milano 149.\nAI: Her address is Via Roma 12."
+    )
+    assert (found.id, found.metadata["shortened"]) == ("e1", True)
+
+
+@given(st.text(), st.text(max_size=20), st.integers(0, 60))
+def test_what_is_shortened_fits_and_holds_only_what_was_said(text, question, room):
+    found = shortened(Document(text), question, room)
+    if found is None:
+        assert len(text) > room
+        return
+    assert len(found.page_content) <= room
+    assert all(part.strip() in text for part in found.page_content.split("[...]\n")) or "[...]" in text

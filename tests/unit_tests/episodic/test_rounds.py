@@ -60,6 +60,40 @@ def test_a_picture_is_named_and_its_data_is_not_kept():
     assert len(said.text) < 200
 
 
+@pytest.mark.parametrize(
+    "unsaid",
+    [
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "lying"}]},
+        {"type": "reasoning", "reasoning": "lying"},
+        {"type": "thinking", "thinking": "lying", "signature": "x"},
+        {"type": "redacted_thinking", "data": "lying"},
+        {"type": "reasoning_content", "reasoning_content": {"text": "lying"}},
+        {"type": "non_standard", "value": {"lying": 1}},
+        {"cachePoint": {"type": "lying"}},
+    ],
+)
+def test_what_a_model_thought_and_what_only_a_provider_reads_was_not_said(unsaid):
+    answer = AIMessage([unsaid, {"type": "text", "text": "On its way."}])
+    assert said_of([HumanMessage("Where is it?"), answer, AIMessage([unsaid])], EN) == [
+        Said("user", "Human", "Where is it?"),
+        Said("assistant", "AI", "On its way."),
+    ]
+    beside = AIMessage("Here.", additional_kwargs={"reasoning_content": "lying"})
+    assert said_of([beside], EN) == [Said("assistant", "AI", "Here.")]
+
+
+def test_what_tools_and_other_agents_say_is_theirs():
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "42 kg"}
+    both = HumanMessage([result, {"type": "text", "text": "Is that much?"}])
+    agents = [AIMessage("I looked it up.", name="researcher"), ChatMessage("I doubt it.", role="critic")]
+    assert said_of([both, *agents], EN) == [
+        Said("tool", "Tool", "[tool result (c1): 42 kg]"),
+        Said("user", "Human", "Is that much?"),
+        Said("assistant", "researcher", "I looked it up."),
+        Said("assistant", "critic", "I doubt it."),
+    ]
+
+
 def test_a_result_that_was_shortened_was_still_said():
     shrunk = ToolMessage("42 [...]", tool_call_id="1", additional_kwargs={SOURCE_KEY: SHRUNK_SOURCE})
     assert said_of([SystemMessage("x"), shrunk], EN) == [Said("tool", "Tool", "42 [...]")]
