@@ -131,7 +131,7 @@ def test_the_approximation_is_langchains_and_adds_up(given):
     assert counter(MESSAGES) == count_tokens_approximately(MESSAGES)
 
 
-@pytest.mark.parametrize("wrong", ["gpt-4o", "", {}, 7, object()], ids=repr)
+@pytest.mark.parametrize("wrong", ["gpt-4o", "", {}, 7, object()], ids=["name", "empty", "dict", "number", "object"])
 def test_anything_else_fails_in_langchains_own_words(wrong):
     with pytest.raises(ValueError) as ours:  # noqa: PT011 - the words are compared below
         as_counter(wrong)
