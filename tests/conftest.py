@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 
@@ -64,6 +65,16 @@ def postgres_url() -> str:
 def redis_url() -> str:
     """A Redis server that answers."""
     return services.redis_url()
+
+
+@pytest.fixture
+def redis_prefix(redis_url: str) -> Iterator[str]:
+    """What the keys of a test begin with, on a server that others use too; nothing is left of it."""
+    prefix = f"test-{uuid4().hex}"
+    yield prefix
+    with services.redis_client(redis_url) as client:
+        for key in client.scan_iter(f"{prefix}*"):
+            client.delete(key)
 
 
 @pytest.fixture(scope="session")

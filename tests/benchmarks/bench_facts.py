@@ -131,7 +131,7 @@ def with_redis(url: str, folder: Path) -> bool:
             met &= row(f"{name}.{what}, round trips", trips, f"<= {wanted}", reached=trips <= wanted)
         store.erase(ADA)
         store.close()
-    if keys := server.scan(f"{prefix}*"):
+    if keys := server.execute("KEYS", f"{prefix}*"):
         server.execute("DEL", *keys)
     server.close()
     return met

@@ -6,7 +6,6 @@ import pytest
 import sqlalchemy
 
 from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
-from langchain_tiered_memory._redis import RedisServer
 from support.fact_conformance import FactConformance, call  # noqa: F401  # a fixture
 
 pytestmark = pytest.mark.service
@@ -26,18 +25,6 @@ def schema_url(postgres_url):
     engine.dispose()
 
 
-@pytest.fixture
-def prefix(redis_url):
-    """A prefix of its own for each test, and nothing left of it."""
-    prefix = f"test-{uuid4().hex}"
-    yield prefix
-    server = RedisServer(redis_url, needed_by="a test")
-    keys = server.scan(f"{prefix}*")
-    if keys:
-        server.execute("DEL", *keys)
-    server.close()
-
-
 class TestPostgreSQL(FactConformance):
     @pytest.fixture
     def facts(self, schema_url, clock):
@@ -49,14 +36,14 @@ class TestPostgreSQL(FactConformance):
 
 class TestRedis(FactConformance):
     @pytest.fixture
-    async def facts(self, redis_url, prefix, clock):
-        async with RedisFactStore(redis_url, prefix=prefix, clock=clock) as facts:
+    async def facts(self, redis_url, redis_prefix, clock):
+        async with RedisFactStore(redis_url, prefix=redis_prefix, clock=clock) as facts:
             yield facts
 
 
 class TestCached(FactConformance):
     @pytest.fixture
-    async def facts(self, redis_url, prefix, clock, tmp_path):
+    async def facts(self, redis_url, redis_prefix, clock, tmp_path):
         cold = SQLFactStore(f"sqlite:///{tmp_path}/facts.db", clock=clock)
-        async with CachedFactStore(RedisFactStore(redis_url, prefix=prefix), cold) as facts:
+        async with CachedFactStore(RedisFactStore(redis_url, prefix=redis_prefix), cold) as facts:
             yield facts

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 
 from langchain_tiered_memory import CachedFactStore, RedisFactStore, SQLFactStore
-from langchain_tiered_memory._redis import RedisServer
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_writers import INCREMENTS, increment_in_process
 
@@ -43,24 +42,14 @@ def scope():
     return MemoryScope(user=uuid4().hex)
 
 
-@pytest.fixture
-def prefix(redis_url):
-    prefix = f"test-{uuid4().hex}"
-    yield prefix
-    server = RedisServer(redis_url, needed_by="a test")
-    if keys := server.scan(f"{prefix}*"):
-        server.execute("DEL", *keys)
-    server.close()
-
-
 @pytest.mark.parametrize("backend", ["sqlite", "postgres", "redis", "cached"])
-def test_no_increment_of_many_processes_is_lost(backend, scope, prefix, redis_url, postgres_url, tmp_path):
+def test_no_increment_of_many_processes_is_lost(backend, scope, redis_prefix, redis_url, postgres_url, tmp_path):
     sqlite = f"sqlite:///{tmp_path}/facts.db"
     facts = {
         "sqlite": lambda: SQLFactStore(sqlite),
         "postgres": lambda: SQLFactStore(postgres_url),
-        "redis": lambda: RedisFactStore(redis_url, prefix=prefix),
-        "cached": lambda: CachedFactStore(RedisFactStore(redis_url, prefix=prefix), SQLFactStore(sqlite)),
+        "redis": lambda: RedisFactStore(redis_url, prefix=redis_prefix),
+        "cached": lambda: CachedFactStore(RedisFactStore(redis_url, prefix=redis_prefix), SQLFactStore(sqlite)),
     }[backend]()
     processes, results = run(increment_in_process, (facts, scope))
     for _ in processes:

@@ -5,7 +5,7 @@ import gc
 import multiprocessing
 import pickle
 import time
-from contextlib import contextmanager
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -18,7 +18,7 @@ from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.keys import key_of
 from langchain_tiered_memory.types import MemoryScope
 from support.fact_writers import put_in_child
-from support.services import OwnRedis
+from support.services import OwnRedis, redis_client
 
 pytestmark = pytest.mark.service
 
@@ -39,13 +39,6 @@ def server(shared_server):
     for command in ("FLUSHALL", "SCRIPT FLUSH", "CONFIG SET maxmemory 0", "CONFIG SET maxmemory-policy noeviction"):
         assert shared_server.ask(command) == "+OK"
     return shared_server
-
-
-@contextmanager
-def looking_into(server):
-    one = RedisServer(server.url, needed_by="a test")
-    yield one
-    one.close()
 
 
 @pytest.fixture
@@ -91,28 +84,28 @@ def test_keys_are_readable_and_all_of_a_user_lie_in_one_slot(facts, server):
     facts.put(ADA, "trip:1", "otp*", "123456")
     facts.put(ADA, "trip:1", "otp*", "000000", turn_id=0, valid_from=0, valid_until=1)
     facts.put(MemoryScope(user="ada", session="s"), "trip", "otp", 1)
-    with looking_into(server) as one:
-        keys = one.scan("*")
+    with redis_client(server.url) as one:
+        keys = one.keys("*")
     assert f"fact:{{{ADA.user_key}}}:trip\\u003a1:otp\\u002a" in keys
     assert len(keys) == 4
     assert all(f"{{{ADA.user_key}}}" in key for key in keys)
 
 
 def test_redis_clears_away_what_has_been_over_for_the_retention_and_versions_go_on(server):
-    with RedisFactStore(server.url, retention=0.2) as facts, looking_into(server) as one:
+    with RedisFactStore(server.url, retention=0.2) as facts, redis_client(server.url) as one:
         facts.put(ADA, "e", "a", 1, ttl=0.1, expected_version=0)
-        (name,) = one.scan("fact:*")
-        assert 200 <= one.execute("PTTL", name) <= 300
+        (name,) = one.keys("fact:*")
+        assert 200 <= one.pttl(name) <= 300
         time.sleep(0.5)
-        assert one.scan("fact:*") == []
+        assert one.keys("fact:*") == []
         assert facts.get(ADA, "e", "a") is None
         assert facts.list(ADA) == facts.history(ADA, "e", "a") == facts.export(ADA) == []
         assert facts.put(ADA, "e", "a", 2, expected_version=0).version == 2
-        assert one.execute("PTTL", name) == -1  # without an end there is nothing to clear away
+        assert one.pttl(name) == -1  # without an end there is nothing to clear away
         facts.delete(ADA, "e", "a")
-        assert 0 < one.execute("PTTL", name) <= 200
+        assert 0 < one.pttl(name) <= 200
         assert facts.erase(ADA) == 1
-        assert one.scan("*") == []
+        assert one.keys("*") == []
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
@@ -161,13 +154,13 @@ def test_a_user_who_may_not_read_info_is_told_that_nobody_knows(server):
 
 def test_what_others_wrote_under_the_prefix_is_an_error_that_says_so(facts, server):
     facts.put(ADA, "e", "a", 1)
-    with looking_into(server) as one:
-        (name,) = one.scan("fact:*")
-        one.execute("RPUSH", name, "hello")
+    with redis_client(server.url) as one:
+        (name,) = one.keys("fact:*")
+        one.rpush(name, "hello")
         with pytest.raises(MemoryStoreError, match=r"'hello'.*prefix"):
             facts.get(ADA, "e", "a")
-        one.execute("DEL", name)
-        one.execute("SET", name, "hello")
+        one.delete(name)
+        one.set(name, "hello")
         with pytest.raises(MemoryStoreError, match="WRONGTYPE"):
             facts.get(ADA, "e", "a")
 
@@ -200,7 +193,6 @@ def test_one_store_serves_one_event_loop_after_the_other_and_threads(facts):
         return (await facts.aget(ADA, "e", "a")).version
 
     assert [asyncio.run(count()) for _ in range(3)] == [5, 10, 15]
-    assert len(facts._server._clients._by_loop) == 0
     assert facts.get(ADA, "e", "a").version == 15
 
 
@@ -226,7 +218,7 @@ def test_a_process_has_connections_of_its_own(facts):
 def test_a_repeatable_script_is_sent_again_when_its_answer_was_lost(server, monkeypatch):
     counted = Script("return redis.call('INCR', KEYS[1])", repeatable=True)
     once = Script("return redis.call('INCR', KEYS[2])")
-    with looking_into(server) as one:
+    with closing(RedisServer(server.url, needed_by="a test")) as one:
         assert one.evaluate(counted, ["n"]) == 1
         one.evaluate(once, ["n", "m"])
         real = redis.connection.Connection.read_response
@@ -309,9 +301,9 @@ def test_loops_that_are_closed_without_more_ado_hold_no_connections(server):
         assert loop.run_until_complete(facts.aput(ADA, "e", "a", number)).value == number
         loop.close()
         gc.collect()
-        return server_side.execute("CLIENT", "LIST", "TYPE", "normal").count("addr=")
+        return len(server_side.client_list(_type="normal"))
 
-    with looking_into(server) as server_side:
+    with redis_client(server.url) as server_side:
         counts = [clients_after(number) for number in range(4)]
     assert counts == counts[:1] * 4
     asyncio.run(facts.aget(ADA, "e", "a"))  # lets go of the last one

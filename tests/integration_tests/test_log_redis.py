@@ -553,7 +553,7 @@ async def test_of_tasks_with_one_expected_version_one_wins(log):
 async def test_the_event_loop_goes_on_while_the_server_does_not_answer(own):
     log = RedisMessageLog(own.url, timeout=1)
     await log.aversion(S)
-    own._process.send_signal(signal.SIGSTOP)
+    own.pause()
     ticks = 0
     waiting = asyncio.create_task(log.aappend(S, turns(1)))
     while not waiting.done():
@@ -561,7 +561,7 @@ async def test_the_event_loop_goes_on_while_the_server_does_not_answer(own):
         ticks += 1
     with pytest.raises(MemoryStoreError, match="Nothing came within 1 s"):
         await waiting
-    own._process.send_signal(signal.SIGCONT)
+    own.resume()
     assert ticks > 20
     await log.aclose()
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
@@ -19,7 +21,10 @@ import pytest
 from support.processes import kill_guarded, start_guarded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    import redis
 
 POSTGRES_VARIABLE = "TIERED_MEMORY_POSTGRES_URL"
 REDIS_VARIABLE = "TIERED_MEMORY_REDIS_URL"
@@ -78,6 +83,15 @@ def redis_url() -> str:
     return url
 
 
+@contextmanager
+def redis_client(url: str) -> Iterator[redis.Redis]:
+    """A plain client, to look at what a store keeps there, or to clear it away."""
+    import redis  # noqa: PLC0415  # as above
+
+    with redis.Redis.from_url(url, decode_responses=True) as client:
+        yield client
+
+
 def milvus_lite_uri(folder: Path) -> str:
     """The path of an embedded database that does not exist yet."""
     try:
@@ -126,6 +140,13 @@ class OwnRedis:
                 return connection.makefile("rb").readline().decode().strip()
         except OSError:
             return ""
+
+    def pause(self) -> None:
+        """Let it answer nothing until it is resumed."""
+        os.killpg(self._process.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.killpg(self._process.pid, signal.SIGCONT)
 
     def kill(self) -> None:
         """Kill it, as a power cut or the system would."""
