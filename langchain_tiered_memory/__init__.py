@@ -1,14 +1,16 @@
 """Four tiers of memory for LangChain agents under one token budget.
 
-The public names are imported when they are first used: importing the package imports nothing but the standard library.
+The public names are imported when they are first used; importing the package imports nothing. Beside them stand four
+modules: `events` (what hooks are given), `errors` (warnings too), `display` (shows things to people) and `evaluation`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in `typing`, whose import would delay a command that only shows its help
 if TYPE_CHECKING:
-    from langchain_tiered_memory import evaluation
+    from typing import Any
+
+    from langchain_tiered_memory import display, errors, evaluation, events
     from langchain_tiered_memory.context.assembler import ContextAssembler
     from langchain_tiered_memory.context.budget import ContextBudget
     from langchain_tiered_memory.context.report import ContextReport
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
     from langchain_tiered_memory.memory import TieredMemory
     from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens
-    from langchain_tiered_memory.messages.transcripts.conversation import Transcript, read_transcript, write_transcript
+    from langchain_tiered_memory.messages.transcripts.conversation import read_transcript, write_transcript
     from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
-    from langchain_tiered_memory.messages.units import MessageFault, repair_messages, validate_messages
+    from langchain_tiered_memory.messages.units import repair_messages, validate_messages
     from langchain_tiered_memory.procedural.procedures import ProceduralMemory
     from langchain_tiered_memory.semantic.cached import CachedFactStore
     from langchain_tiered_memory.semantic.in_memory import InMemoryFactStore
@@ -41,10 +43,9 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.semantic.redis import RedisFactStore
     from langchain_tiered_memory.semantic.sql import SQLFactStore
     from langchain_tiered_memory.semantic.store import FactStore
-    from langchain_tiered_memory.types import Clock, ContextSize, MemoryScope, TokenCounter
+    from langchain_tiered_memory.types import MemoryScope
     from langchain_tiered_memory.working.compaction.memory import SummaryMemory
     from langchain_tiered_memory.working.compaction.settings import SummarizerGuard, SummaryShares, SummaryText
-    from langchain_tiered_memory.working.constraints import Constraint
     from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
     from langchain_tiered_memory.working.log import MessageLog
     from langchain_tiered_memory.working.log_in_memory import InMemoryMessageLog
@@ -56,13 +57,10 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetExceededError",
     "CachedFactStore",
-    "Clock",
     "Compaction",
-    "Constraint",
     "ContextAssembler",
     "ContextBudget",
     "ContextReport",
-    "ContextSize",
     "Episode",
     "EpisodicMemory",
     "EpisodicRetriever",
@@ -76,7 +74,6 @@ __all__ = [
     "MemoryCallbackHandler",
     "MemoryScope",
     "MemoryStoreError",
-    "MessageFault",
     "MessageLog",
     "MessageTrimmer",
     "ProceduralMemory",
@@ -96,13 +93,14 @@ __all__ = [
     "TieredMemoryError",
     "TieredMemoryMiddleware",
     "TiktokenCounter",
-    "TokenCounter",
-    "Transcript",
     "TranscriptError",
     "VersionConflictError",
     "__version__",
     "count_tokens",
+    "display",
+    "errors",
     "evaluation",
+    "events",
     "read_transcript",
     "repair_messages",
     "trim_messages",
@@ -133,9 +131,9 @@ _EXPORTS = {
     "integrations.middleware": ("TieredMemoryMiddleware",),
     "memory": ("TieredMemory",),
     "messages.tokens": ("EstimatingCounter", "TiktokenCounter", "count_tokens"),
-    "messages.transcripts.conversation": ("Transcript", "read_transcript", "write_transcript"),
+    "messages.transcripts.conversation": ("read_transcript", "write_transcript"),
     "messages.trimming": ("MessageTrimmer", "trim_messages"),
-    "messages.units": ("MessageFault", "repair_messages", "validate_messages"),
+    "messages.units": ("repair_messages", "validate_messages"),
     "procedural.procedures": ("ProceduralMemory",),
     "semantic.cached": ("CachedFactStore",),
     "semantic.in_memory": ("InMemoryFactStore",),
@@ -143,34 +141,48 @@ _EXPORTS = {
     "semantic.redis": ("RedisFactStore",),
     "semantic.sql": ("SQLFactStore",),
     "semantic.store": ("FactStore",),
-    "types": ("Clock", "ContextSize", "MemoryScope", "TokenCounter"),
+    "types": ("MemoryScope",),
     "working.compaction.memory": ("SummaryMemory",),
     "working.compaction.settings": ("SummarizerGuard", "SummaryShares", "SummaryText"),
-    "working.constraints": ("Constraint",),
     "working.extractive": ("ExtractiveSummarizer",),
     "working.log": ("MessageLog",),
     "working.log_in_memory": ("InMemoryMessageLog",),
     "working.log_redis": ("RedisMessageLog",),
     "working.log_sql": ("SQLMessageLog",),
 }
-_SUBPACKAGE = "evaluation"
+_SUBMODULES = ("display", "errors", "evaluation", "events")
 _MODULE_OF = {name: f"{__name__}.{module}" for module, names in _EXPORTS.items() for name in names}
+_MOVED = {
+    "Clock": "types",
+    "Constraint": "working.constraints",
+    "ContextSize": "types",
+    "MessageFault": "messages.units",
+    "TokenCounter": "types",
+    "Transcript": "messages.transcripts.conversation",
+}
+"""Names that were public here, and the modules that still have them."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # a module's attributes have no common type
     """Import a public name on first use, and keep it (PEP 562)."""
+    from importlib import import_module  # noqa: PLC0415  # nothing is imported before it is used
+
     if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415  # 20 ms that only who asks should pay
+        from importlib.metadata import version  # noqa: PLC0415  # as above
 
         value: Any = version("langchain-tiered-memory")
-    elif name == _SUBPACKAGE:
-        from importlib import import_module  # noqa: PLC0415  # as above
-
+    elif name in _SUBMODULES:
         value = import_module(f"{__name__}.{name}")
     elif name in _MODULE_OF:
         from langchain_tiered_memory._optional import import_optional  # noqa: PLC0415  # as above
 
         value = getattr(import_optional(_MODULE_OF[name], needed_by=name), name)
+    elif name in _MOVED:
+        import warnings  # noqa: PLC0415  # as above
+
+        module = f"{__name__}.{_MOVED[name]}"
+        warnings.warn(f"import {name} from {module}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(module), name)
     else:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

@@ -1,4 +1,4 @@
-"""The errors of the package, one tree that a caller can plan for.
+"""The errors of the package, one tree that a caller can plan for, and its warnings.
 
 ```text
 TieredMemoryError
@@ -15,7 +15,7 @@ TieredMemoryError
 ```
 
 An error that is also a `ValueError` says that the call was wrong: the same call will fail again. The others may
-succeed when tried again.
+succeed when tried again. `VocabularyMissingWarning` (`UserWarning`) says that tokens are estimated.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ __all__ = [
     "TieredMemoryError",
     "TranscriptError",
     "VersionConflictError",
+    "VocabularyMissingWarning",
 ]
 
 
@@ -118,3 +119,7 @@ class MemoryStoreError(TieredMemoryError):
 
 class ScopeError(TieredMemoryError, ValueError):
     """Raised when a read or write of long-term memory names no usable scope."""
+
+
+class VocabularyMissingWarning(UserWarning):
+    """Warned once per encoding when its vocabulary cannot be had and tokens are estimated instead."""

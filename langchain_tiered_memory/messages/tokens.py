@@ -21,7 +21,6 @@ from langchain_tiered_memory.messages.openai_format import COUNTED_KWARGS, ChatF
 from langchain_tiered_memory.messages.tool_schemas import ToolFormat, tool_parts, tool_tokens
 from langchain_tiered_memory.messages.vocabulary import (
     Vocabulary,
-    VocabularyMissingWarning,
     encoding_name,
     load_vocabulary,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "MediaPrices",
     "MessageFunctionCounter",
     "TiktokenCounter",
-    "VocabularyMissingWarning",
     "as_counter",
     "count_tokens",
     "default_counter",

@@ -18,20 +18,18 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from langchain_tiered_memory.errors import VocabularyMissingWarning
+
 if TYPE_CHECKING:
     from tiktoken import Encoding
 
-__all__ = ["Vocabulary", "VocabularyMissingWarning", "encoding_name", "load_vocabulary", "rough_tokens"]
+__all__ = ["Vocabulary", "encoding_name", "load_vocabulary", "rough_tokens"]
 
 _BUNDLED: Final = ("o200k_base", "cl100k_base", "o200k_harmony")
 # tiktoken downloads without a timeout; where packets are dropped, the system would try for more than two minutes. A
 # slow download goes on in its thread and is in tiktoken's cache at the next start.
 _LOAD_SECONDS: Final = 4.0
 _FINE_TUNED: Final = "ft"
-
-
-class VocabularyMissingWarning(UserWarning):
-    """Warned once per encoding when its vocabulary cannot be had and tokens are estimated instead."""
 
 
 @dataclass(frozen=True, slots=True)

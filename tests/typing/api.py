@@ -15,13 +15,10 @@ import langchain_tiered_memory as package
 from langchain_tiered_memory import (
     BudgetExceededError,
     CachedFactStore,
-    Clock,
     Compaction,
-    Constraint,
     ContextAssembler,
     ContextBudget,
     ContextReport,
-    ContextSize,
     Episode,
     EpisodicMemory,
     EpisodicRetriever,
@@ -35,7 +32,6 @@ from langchain_tiered_memory import (
     MemoryCallbackHandler,
     MemoryScope,
     MemoryStoreError,
-    MessageFault,
     MessageLog,
     MessageTrimmer,
     ProceduralMemory,
@@ -55,8 +51,6 @@ from langchain_tiered_memory import (
     TieredMemoryError,
     TieredMemoryMiddleware,
     TiktokenCounter,
-    TokenCounter,
-    Transcript,
     TranscriptError,
     VersionConflictError,
     count_tokens,
@@ -66,6 +60,10 @@ from langchain_tiered_memory import (
     validate_messages,
     write_transcript,
 )
+from langchain_tiered_memory.messages.transcripts.conversation import Transcript
+from langchain_tiered_memory.messages.units import MessageFault
+from langchain_tiered_memory.types import Clock, ContextSize, TokenCounter
+from langchain_tiered_memory.working.constraints import Constraint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -64,10 +64,9 @@ FLOORS = (
 # What any module may import when it is imported itself: LangChain's core, and what comes in with it anyway.
 LIGHT = {"langchain_core", "pydantic", "pydantic_core", "typing_extensions"}
 
-# The modules that stand for a library, or for LangChain's interface to one, and may import it at their top.
+# The modules and folders that stand for a library, or for LangChain's interface to one, and may import it at the top.
 ADAPTERS = {
-    "cli": {"rich", "typer"},
-    "display": {"rich"},
+    "cli": {"typer"},
     "integrations._agent_calls": {"langchain", "langgraph"},
     "integrations._agent_tools": {"langchain"},
     "integrations.middleware": {"langchain", "langgraph"},
@@ -168,7 +167,8 @@ def check_deprecated(module: str, used: Import) -> str | None:
 
 def check_weight(module: str, used: Import) -> str | None:
     library = used.module.partition(".")[0]
-    allowed = LIGHT | ADAPTERS.get(module, set()) | {PACKAGE, *sys.stdlib_module_names}
+    adapted = ADAPTERS.get(module, set()) | ADAPTERS.get(module.partition(".")[0], set())
+    allowed = LIGHT | adapted | {PACKAGE, *sys.stdlib_module_names}
     if used.runs and library and library not in allowed:
         return f"imports {library} when it is imported itself; import it where it is used"
     return None

@@ -36,6 +36,8 @@ HEAVY = {
     "wordllama",
 }
 
+MODULES = ("display", "errors", "evaluation", "events")
+
 
 def run(code: str) -> str:
     """What a fresh interpreter prints."""
@@ -46,20 +48,37 @@ def run(code: str) -> str:
     return done.stdout
 
 
-def test_importing_the_package_imports_nothing_heavier_than_langchain_core():
-    code = """
-import json, sys
-import langchain_core.messages
-core = set(sys.modules)
-import langchain_tiered_memory
-print(json.dumps([sorted(set(sys.modules) - core), sorted(sys.modules)]))
-"""
-    added, loaded = ({name.partition(".")[0] for name in names} for names in json.loads(run(code)))
-    assert not HEAVY & loaded
-    assert added - sys.stdlib_module_names == {"langchain_tiered_memory"}
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter has imported after some code."""
+    return set(json.loads(run(f"{code}\nimport sys, json\nprint(json.dumps(list(sys.modules)))")))
 
 
-@pytest.mark.parametrize("name", sorted(set(package.__all__) - {"__version__", "evaluation"}))
+def libraries_of(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+RUNNABLE = "from langchain_core.runnables.base import RunnableSerializable"
+
+
+@pytest.mark.parametrize("name", ["trim_messages", "SummaryMemory", "ContextAssembler", "TieredMemory"])
+def test_a_public_name_brings_in_no_library_beyond_what_a_runnable_needs(name):
+    loaded = loaded_by(f"{RUNNABLE}\nfrom langchain_tiered_memory import {name}")
+    assert not HEAVY & libraries_of(loaded)
+    more = libraries_of(loaded) - libraries_of(loaded_by(RUNNABLE)) - sys.stdlib_module_names
+    assert more == {"langchain_tiered_memory"}
+
+
+def test_trimming_brings_in_no_other_tier():
+    loaded = loaded_by("from langchain_tiered_memory import trim_messages")
+    tiers = {name.split(".")[1] for name in loaded if name.startswith("langchain_tiered_memory.")}
+    assert not {"working", "episodic", "semantic", "procedural", "context", "evaluation", "display"} & tiers
+
+
+def test_importing_the_package_itself_imports_nothing():
+    assert loaded_by("import langchain_tiered_memory") - loaded_by("import __future__") == {"langchain_tiered_memory"}
+
+
+@pytest.mark.parametrize("name", sorted(set(package.__all__) - {"__version__", *MODULES}))
 def test_a_public_name_resolves_to_what_its_module_defines(name):
     value = getattr(package, name)
     assert value is getattr(importlib.import_module(package._MODULE_OF[name]), name)
@@ -78,15 +97,35 @@ def test_the_names_for_type_checkers_and_those_at_run_time_are_the_same():
         for alias in node.names
         if alias.name != "import_optional"
     }
-    assert seen.pop("evaluation") == package.__name__
+    assert {seen.pop(name) for name in MODULES} == {package.__name__}
     assert seen == package._MODULE_OF
-    assert package.__all__ == sorted({*seen, "__version__", "evaluation"})
+    assert package.__all__ == sorted({*seen, "__version__", *MODULES})
 
 
-def test_the_subpackage_of_evaluation_is_imported_when_it_is_used():
-    assert run("import langchain_tiered_memory as package; print(package.evaluation.__name__)").strip() == (
-        "langchain_tiered_memory.evaluation"
-    )
+def test_there_are_forty_public_names_at_most_beside_the_errors_and_the_modules():
+    raised = {name for name in package.__all__ if name.endswith("Error")}
+    assert raised < set(package.errors.__all__)
+    assert len(set(package.__all__) - raised - {"__version__", *MODULES}) <= 40
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_of_the_front_is_imported_when_it_is_used(name):
+    code = f"import sys, langchain_tiered_memory as p; print({name!r} in vars(p), p.{name}.__name__)"
+    assert run(code).split() == ["False", f"langchain_tiered_memory.{name}"]
+
+
+def test_events_and_warnings_are_reached_from_the_top():
+    assert issubclass(package.events.CompactionFailed, package.events.MemoryEvent)
+    assert issubclass(package.errors.VocabularyMissingWarning, UserWarning)
+
+
+@pytest.mark.parametrize("name", sorted(package._MOVED))
+def test_a_name_that_moved_says_where_it_is(name):
+    with pytest.warns(DeprecationWarning, match=f"import {name} from langchain_tiered_memory") as caught:
+        value = getattr(package, name)
+    module = str(caught[0].message).rpartition(" ")[2]
+    assert value is getattr(importlib.import_module(module), name)
+    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(("use", "imported"), [("pass", False), ("package.ScopeError", True)])

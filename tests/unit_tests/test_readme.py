@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 import langchain_tiered_memory
 from langchain_tiered_memory import ContextBudget, count_tokens, trim_messages, validate_messages
-from langchain_tiered_memory.cli.commands import app
+from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.context.budget import SHARES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
 from langchain_tiered_memory import ContextAssembler, ProceduralMemory
+from langchain_tiered_memory.errors import VocabularyMissingWarning
 from langchain_tiered_memory.messages import vocabulary
-from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, VocabularyMissingWarning
+from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
 from support.pathological import MAKERS
 
 # Each text with its tokens in o200k_base and cl100k_base, as tiktoken 0.13 counts them.

@@ -12,7 +12,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from typer.testing import CliRunner
 
-from langchain_tiered_memory.cli.commands import app
+from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.context.remembering import INCOMPLETE
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
@@ -20,7 +20,6 @@ from langchain_tiered_memory.types import MemoryScope
 
 ADA, BOB = MemoryScope("ada"), MemoryScope("bob")
 ESCAPE = "\x1b[31mred\x9b2J"
-COMMANDS = ("recall", "facts", "sessions", "inspect", "export", "erase", "chat")
 
 
 def run(*arguments, content=None, user="ada", env=None):
@@ -123,6 +122,15 @@ def test_sessions_are_listed_with_what_they_began_with(look):
     assert "Bob" not in shown
 
 
+def test_the_id_of_a_session_stands_on_one_line(tmp_path):
+    name = "0191f6a2-3b4c-7d5e-8f60-718293a4b5c6"
+    with opened(tmp_path) as memory:
+        memory.save(name, [HumanMessage("Where is the harbour? " * 9)], MemoryScope("ada", session=name))
+    shown = run("sessions", "--path", tmp_path)
+    assert name in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
 def test_a_session_is_inspected_as_a_timeline_and_as_json(look):
     shown = look("inspect", "ferry")
     assert (shown.exit_code, harmless(shown.stdout)) == (0, True)
@@ -141,8 +149,8 @@ def test_what_was_summarised_is_in_the_timeline(tmp_path):
             [*chat, HumanMessage("And now?")], {"configurable": {"session_id": "user:default/ada/tour"}}
         )
     assert "summary of messages 1-" in " ".join(run("inspect", "tour", "--path", tmp_path).stdout.split())
-    [first, *_] = json.loads(run("inspect", "tour", "--path", tmp_path, "--json").stdout)["summaries"]
-    assert (first["level"], first["spans"][0][0]) == (1, 1)
+    summaries = json.loads(run("inspect", "tour", "--path", tmp_path, "--json").stdout)["summaries"]
+    assert next(one["spans"][0][0] for one in summaries if one["spans"]) == 1
 
 
 # --- taking it away ---------------------------------------------------------------------------------------------------
@@ -259,13 +267,3 @@ def test_servers_take_the_place_of_the_folder(tmp_path):
     assert len(json.loads(run("sessions", "--json", *gone, env=where).stdout)) == 2
     assert "Maria" in run("recall", "Maria", "--embeddings", "none", *gone, env=where).stdout
     assert not (tmp_path / "gone").exists()
-
-
-def test_each_command_has_an_example_that_its_own_options_allow():
-    for name in COMMANDS:
-        result = run(name, "--help", user=None)
-        assert result.exit_code == 0
-        options, _, example = " ".join(result.stdout.split()).partition(f"Example: tiered-memory {name} ")
-        words = example.split()
-        assert words
-        assert all(word in options for word in words if word.startswith("-"))

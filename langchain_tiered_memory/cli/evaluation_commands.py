@@ -6,41 +6,27 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
-from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.cli._places import BAD_INPUT, FAILED, stop
-from langchain_tiered_memory.cli._publishing import check_outputs, publish
-from langchain_tiered_memory.cli._targets import baselines, default_target, targets_in
-from langchain_tiered_memory.display import evaluation_renderable, readable
+import typer
+
+from langchain_tiered_memory._texts import readable
+from langchain_tiered_memory.cli import interruptible
+from langchain_tiered_memory.cli.console import FAILED, check_outputs, one_line_errors, print_out, publish, stop
 from langchain_tiered_memory.errors import TieredMemoryError
-from langchain_tiered_memory.evaluation import (
-    DatasetError,
-    EvaluationFailed,
-    EvaluationReport,
-    MemoryDataset,
-    default_metrics,
-    evaluate,
-    load_dataset,
-)
-from langchain_tiered_memory.evaluation.loaders import FORMATS, DatasetFormat
-from langchain_tiered_memory.evaluation.outcomes import limits_of
 
 if TYPE_CHECKING:
-    import typer
-    from rich.console import Console
-else:  # through the one door for extras, which names the extra that is missing
-    typer = import_optional("typer", needed_by="tiered-memory")
-    Console = import_optional("rich.console", needed_by="tiered-memory").Console
+    from langchain_tiered_memory.evaluation import EvaluationReport, MemoryDataset
+    from langchain_tiered_memory.evaluation.loaders import DatasetFormat
 
-__all__ = ["eval_command"]
+__all__ = ["evaluate"]
 
 _SYNTHETIC: Final = "synthetic"
 _LOCAL: Final = "local"
 _KEY: Final = "weighted"
 
 
-def eval_command(  # noqa: PLR0913  # the options of a command
+def evaluate(  # noqa: PLR0913  # the options of a command
     dataset: Annotated[
         str, typer.Argument(metavar="DATASET", help='A file, or "synthetic" ("synthetic:zh") for made-up events.')
     ],
@@ -68,7 +54,8 @@ def eval_command(  # noqa: PLR0913  # the options of a command
     ] = False,
     k: Annotated[str, typer.Option(metavar="N[,N...]", help="How many records to ask for.")] = "10",
     read_as: Annotated[
-        str | None, typer.Option("--format", metavar="|".join(FORMATS), help="Read the data set as this.")
+        str | None,
+        typer.Option("--format", metavar="jsonl|locomo|longmemeval|beam", help="Read the data set as this."),
     ] = None,
     category: Annotated[
         list[str] | None, typer.Option(help="Only questions of this category; may be repeated.")
@@ -95,16 +82,20 @@ def eval_command(  # noqa: PLR0913  # the options of a command
     ] = None,
 ) -> None:
     """Evaluate a memory: what it recalls of what it should, and of what it should not. No model is called."""
-    with _one_line_errors(), ExitStack() as stack:
+    with one_line_errors(), ExitStack() as stack:
         check_outputs(json_out, html_out)
         _check_choice(target, uri=uri, embeddings=embeddings, key=key, tell=tell, compare=compare)
         ks = _numbers(k)
+        from langchain_tiered_memory import evaluation
+        from langchain_tiered_memory.cli.targets import baselines, default_target, targets_in
+
         found = _dataset(dataset, read_as, events, seed)
         if category:
             found = _of_categories(found, category)
         if limit is not None:
             found = found.sample(limit, seed=seed)
         limits = None if fail_under is None else _limits(fail_under, found, ks, max_tokens)
+        interruptible()
         if target is not None:
             with _errors_of_targets():
                 targets = targets_in(target, found, stack, tell=tell)
@@ -114,16 +105,12 @@ def eval_command(  # noqa: PLR0913  # the options of a command
         if compare:
             targets |= baselines(targets, embeddings)
         with _errors_of_targets():
-            report = evaluate(targets, found, k=ks, max_tokens=max_tokens, tell=tell, workers=workers, results=results)
+            report = evaluation.evaluate(
+                targets, found, k=ks, max_tokens=max_tokens, tell=tell, workers=workers, results=results
+            )
         if not tell and not any(case.returned for one in report.targets for case in one.cases):
             stop("nothing came back: the memory does not know the data set; leave out --no-tell", FAILED)
-        publish(
-            json_out,
-            html_out,
-            table=lambda: Console().print(evaluation_renderable(report)),
-            page=report.to_html,
-            figures=report.to_dict,
-        )
+        _publish(report, json_out, html_out)
         if limits is not None:
             _check(report, limits)
 
@@ -143,13 +130,15 @@ def _check_choice(
 
 
 def _dataset(given: str, read_as: str | None, events: int, seed: int) -> MemoryDataset:
+    from langchain_tiered_memory.evaluation import MemoryDataset, load_dataset
+
     name, _, language = given.partition(":")
-    if name == _SYNTHETIC and not Path(given).exists():
-        try:
-            return MemoryDataset.synthetic(events, seed, language or "en")  # type: ignore[arg-type]  # checked there
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="DATASET") from error
-    return load_dataset(given, cast("DatasetFormat | None", read_as))
+    if name != _SYNTHETIC or Path(given).exists():
+        return load_dataset(given, cast("DatasetFormat | None", read_as))
+    try:
+        return MemoryDataset.synthetic(events, seed, cast("Literal['en', 'zh']", language or "en"))
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="DATASET") from error
 
 
 def _of_categories(dataset: MemoryDataset, categories: list[str]) -> MemoryDataset:
@@ -161,18 +150,18 @@ def _of_categories(dataset: MemoryDataset, categories: list[str]) -> MemoryDatas
 
 
 def _numbers(text: str) -> list[int]:
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or min(numbers) < 1:
+    parts = text.split(",")
+    if not all(part.strip().isdecimal() and int(part) > 0 for part in parts):
         msg = f"{text!r} is no number of records: write such as 10, or 5,10,25"
         raise typer.BadParameter(msg, param_hint="--k")
-    return numbers
+    return [int(part) for part in parts]
 
 
 def _limits(text: str, dataset: MemoryDataset, ks: list[int], max_tokens: int | None) -> dict[str, float]:
     """Limits, each of a metric that will be measured: nobody should wait for an evaluation to learn of a misprint."""
+    from langchain_tiered_memory.evaluation import EvaluationReport, default_metrics
+    from langchain_tiered_memory.evaluation.outcomes import limits_of
+
     measured = EvaluationReport(dataset, default_metrics(sorted(ks), max_tokens=max_tokens), (), max(ks))
     try:
         limits = limits_of(text)
@@ -183,25 +172,26 @@ def _limits(text: str, dataset: MemoryDataset, ks: list[int], max_tokens: int | 
     return limits
 
 
+def _publish(report: EvaluationReport, json_out: str | None, html_out: str | None) -> None:
+    from langchain_tiered_memory.display import evaluation_renderable
+
+    publish(
+        json_out,
+        html_out,
+        shown=lambda: [evaluation_renderable(report)],
+        page=report.to_html,
+        figures=report.to_dict,
+    )
+
+
 def _check(report: EvaluationReport, limits: dict[str, float]) -> None:
+    from langchain_tiered_memory.evaluation import EvaluationFailed
+
     try:
         report.check(limits)
     except EvaluationFailed as error:
-        typer.echo(readable(str(error)), err=True)
+        print_out(readable(str(error)), err=True)
         raise typer.Exit(FAILED) from error
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
-    """Turn what users can cause into one line on stderr and an exit status."""
-    try:
-        yield
-    except DatasetError as error:
-        stop(str(error), BAD_INPUT)
-    except TieredMemoryError as error:
-        stop(str(error), FAILED)
-    except ImportError as error:  # an extra that is missing, or a module that the configuration names
-        stop(str(error), BAD_INPUT)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from typer.testing import CliRunner
 
-from langchain_tiered_memory.cli.commands import app
+from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.context.remembering import INCOMPLETE
 from support.strict_server import strict_server
 
@@ -297,6 +297,14 @@ def test_a_model_that_refuses_is_one_line_and_the_question_is_kept(talk, look):
     assert done.stderr.count("\n") == 3
     assert "1 session with 1 message" in done.stdout  # the chat went on
     assert look("inspect", "trip")["unanswered"] == ["When does the ferry leave?"]
+
+
+def test_a_server_that_is_not_there_is_named(talk):
+    done = talk("http://127.0.0.1:9/v1", "When does the ferry leave?")
+    assert done.exit_code == 1
+    last = done.stderr.splitlines()[-1]
+    assert "Connection error. (at http://127.0.0.1:9/v1/chat/completions)" in last
+    assert last.endswith("(the question is kept)")
 
 
 def test_a_question_that_is_too_large_says_by_how_much(talk):

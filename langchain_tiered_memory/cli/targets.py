@@ -17,29 +17,40 @@ from __future__ import annotations
 import inspect
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from langchain_core.embeddings import Embeddings
+from langchain_core.documents import Document
+from langchain_core.runnables import Runnable
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.evaluation import DatasetError, EpisodicTarget, MemoryDataset, RetrieverTarget
+from langchain_tiered_memory.cli.models import embeddings_named, imported
+from langchain_tiered_memory.evaluation import (
+    DatasetError,
+    EpisodicTarget,
+    MemoryDataset,
+    MemoryTarget,
+    RetrieverTarget,
+)
 from langchain_tiered_memory.evaluation.contexts import as_target
+from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["baselines", "default_target", "embeddings_named", "targets_in"]
+__all__ = ["Target", "baselines", "default_target", "targets_in"]
+
+Target: TypeAlias = MemoryTarget | Runnable[Any, Any] | Callable[..., object]
+"""What can be evaluated."""
 
 _OWN_COLLECTION: Final = "evaluation"
 """Where a data set is told, so that nobody's own episodes are among it, nor it among theirs."""
-_LOCAL, _NONE = "local", "none"
 _PLAIN: Final = "plain vector store"
 _OFF: Final = "validity off"
 
 
 def default_target(
     uri: str, embeddings: str, key: str, dataset: MemoryDataset, stack: ExitStack, *, tell: bool
-) -> dict[str, Any]:
+) -> dict[str, Target]:
     """The one target that the options describe.
 
     Args:
@@ -62,21 +73,32 @@ def default_target(
         raise DatasetError(msg) from error
 
 
-def baselines(targets: Mapping[str, Any], embeddings: str) -> dict[str, Any]:
-    """What to hold the first target against: itself without validity, and a plain vector store."""
-    found: dict[str, Any] = {}
+def baselines(targets: Mapping[str, Target], embeddings: str) -> dict[str, Target]:
+    """What to hold the first target against: itself without validity, and a plain vector store of each user's own."""
+    found: dict[str, Target] = {}
     first = next(iter(targets.values()))
     if isinstance(first, EpisodicTarget):
         found[_OFF] = first.without_validity()
-    model = embeddings_named(_LOCAL if embeddings == _NONE else embeddings)
+    model = embeddings_named("local" if embeddings == "none" else embeddings)
     if model is not None:
-        from langchain_core.vectorstores import InMemoryVectorStore  # noqa: PLC0415  # imports numpy
+        from langchain_core.vectorstores import InMemoryVectorStore
 
-        found[_PLAIN] = RetrieverTarget(InMemoryVectorStore(model).as_retriever(), name=_PLAIN)
+        retriever = InMemoryVectorStore(model).as_retriever()
+        found[_PLAIN] = RetrieverTarget(retriever, name=_PLAIN, by_user=_of_user)
     return found
 
 
-def targets_in(path: Path, dataset: MemoryDataset, stack: ExitStack, *, tell: bool) -> dict[str, Any]:
+def _of_user(scope: MemoryScope) -> dict[str, Any]:
+    """The filter that any application has: without it the store would be charged with every foreign record."""
+
+    def is_own(document: Document) -> bool:
+        about = document.metadata
+        return (about["user"], about["tenant"]) == (scope.user, scope.tenant)
+
+    return {"filter": is_own}
+
+
+def targets_in(path: Path, dataset: MemoryDataset, stack: ExitStack, *, tell: bool) -> dict[str, Target]:
     """The targets of a configuration, by their names.
 
     Args:
@@ -105,20 +127,12 @@ def targets_in(path: Path, dataset: MemoryDataset, stack: ExitStack, *, tell: bo
 
 def _target(
     path: Path, name: str, settings: dict[str, Any], dataset: MemoryDataset, stack: ExitStack, *, tell: bool
-) -> Any:  # noqa: ANN401  # whatever evaluate takes
+) -> Target:
     if "object" in settings:
         if more := sorted(set(settings) - {"object"}):
-            msg = f"{path}: {', '.join(more)} of {name!r} goes with uri, not with object; remove it"
+            msg = f"{path}: {', '.join(more)} of {name!r} goes with uri, and object = {settings['object']!r} has it all"
             raise DatasetError(msg)
-        made = _imported(settings["object"])
-        if inspect.isfunction(made) and not inspect.signature(made).parameters:
-            made = made()
-        try:
-            as_target(made)  # so that one that is none is named here, with the file
-        except TypeError as error:
-            msg = f"{path}: {name!r}: {error}"
-            raise DatasetError(msg) from error
-        return made
+        return _object(path, name, settings["object"])
     if "uri" not in settings:
         msg = f'{path}: {name!r} says neither uri = "..." nor object = "module:name"; write one of them'
         raise DatasetError(msg)
@@ -134,6 +148,19 @@ def _target(
         raise DatasetError(msg) from error
 
 
+def _object(path: Path, name: str, where: str) -> Target:
+    """The object of a target, made where it is a function without arguments."""
+    made: Target = imported(where)
+    if inspect.isfunction(made) and not inspect.signature(made).parameters:
+        made = made()
+    try:
+        as_target(made)  # so that one that is none is named here, with the file
+    except TypeError as error:
+        msg = f"{path}: {name!r}: {error}"
+        raise DatasetError(msg) from error
+    return made
+
+
 def _episodic(settings: dict[str, Any], dataset: MemoryDataset, stack: ExitStack, *, tell: bool) -> EpisodicTarget:
     milvus = import_optional("langchain_tiered_memory.episodic.memory", needed_by="an episodic memory")
     validity = settings.pop("validity", True)
@@ -141,43 +168,8 @@ def _episodic(settings: dict[str, Any], dataset: MemoryDataset, stack: ExitStack
         msg = f"validity = {validity!r}: write true or false"
         raise TypeError(msg)
     if tell:
-        settings.setdefault("collection", _OWN_COLLECTION)
-    model = embeddings_named(settings.pop("embeddings", _LOCAL))
-    memory = milvus.EpisodicMemory(
-        settings.pop("uri"), model, **{"clock": lambda: dataset.now} if tell else {}, **settings
-    )
+        settings = {"collection": _OWN_COLLECTION, "clock": lambda: dataset.now} | settings
+    model = embeddings_named(settings.pop("embeddings", "local"))
+    memory = milvus.EpisodicMemory(settings.pop("uri"), model, **settings)
     stack.enter_context(memory)
     return EpisodicTarget(memory, name="memory", validity=validity)
-
-
-def embeddings_named(name: str) -> Embeddings | None:
-    """The embedding model of a name: `local`, `none`, or `module:name` of a LangChain model or what makes one.
-
-    Raises:
-        ImportError: There is no such model, or an extra is missing.
-    """
-    if name == _NONE:
-        return None
-    if name == _LOCAL:
-        found = import_optional("langchain_tiered_memory.episodic.embeddings", needed_by="an episodic memory")
-        local: Embeddings = found.LocalEmbeddings()
-        return local
-    made = _imported(name)
-    model = made() if inspect.isfunction(made) or inspect.isclass(made) else made
-    if not isinstance(model, Embeddings):
-        msg = f"{name} is {type(model).__name__} and no LangChain embedding model: name one, or 'local', or 'none'"
-        raise ImportError(msg)  # noqa: TRY004  # the command reports it as it does a name that is not there
-    return model
-
-
-def _imported(name: str) -> Any:  # noqa: ANN401  # what stands there
-    module, _, attribute = str(name).partition(":")
-    if not module or not attribute:
-        msg = f"{name!r} names nothing to import: write module:name"
-        raise ImportError(msg)
-    found = import_optional(module, needed_by=name)
-    try:
-        return getattr(found, attribute)
-    except AttributeError as error:
-        msg = f"the module {module} has no {attribute}: correct {name!r}"
-        raise ImportError(msg) from error

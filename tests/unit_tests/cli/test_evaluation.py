@@ -13,8 +13,9 @@ pytest.importorskip("typer")
 
 from typer.testing import CliRunner
 
-from langchain_tiered_memory.cli.commands import app
+from langchain_tiered_memory.cli.app import app
 
+THIS = "test_the_plain_vector_store_of_a_comparison_keeps_users_apart"
 OBJECTS = """
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
@@ -187,6 +188,15 @@ def test_the_default_memory_needs_nothing_but_a_data_set(tmp_path):
     assert result.exit_code == 0, result.stderr
     assert "validity off" in result.stdout
     assert (tmp_path / "memory.db").exists()
+
+
+def test_the_plain_vector_store_of_a_comparison_keeps_users_apart(config):
+    text = '[targets.x]\nobject = "MODULE:nothing"'
+    arguments = ["--events", 20, "--target", config(text), "--compare", "--json", "-"]
+    done = run("synthetic", *arguments, "--embeddings", f"objects_{THIS}:embeddings")
+    figures = json.loads(done.stdout)
+    scores = {one["name"]: one["scores"] for one in figures["targets"]}
+    assert scores["plain vector store"]["contamination.foreign"] == 0
 
 
 def test_a_memory_that_was_not_told_and_knows_nothing_is_said(config):

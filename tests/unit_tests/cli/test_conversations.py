@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -19,8 +16,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from typer.testing import CliRunner
 
 from langchain_tiered_memory import write_transcript
-from langchain_tiered_memory.cli import main
-from langchain_tiered_memory.cli.commands import app
+from langchain_tiered_memory.cli.app import app
 
 CHAT = [
     HumanMessage("How far is the moon?", id="h1"),
@@ -143,25 +139,6 @@ def test_a_budget_that_cannot_be_met_names_the_call_and_fails(tmp_path):
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["replay", "gone.json", "--max-tokens", "9"], "tiered-memory: gone.json: it cannot be read"),
-        (["replay", "gone.json"], "Missing option '--max-tokens'"),
-        (["replay", "gone.json", "--max-tokens", "0"], "--max-tokens"),
-        (["replay", "gone.json", "--max-tokens", "9", "--strategy", "middle"], "--strategy"),
-        (["replay", "gone.json", "--max-tokens", "9", "--format", "yaml"], "--format"),
-        (["count", "gone.json"], "it cannot be read"),
-        (["validate", "gone.json"], "it cannot be read"),
-        (["forget"], "No such command"),
-    ],
-)
-def test_wrong_use_is_status_two(arguments, words):
-    result = run(*arguments)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert words in result.stderr
-
-
 def test_an_unknown_model_says_what_to_use(chat):
     result = run("replay", chat, "--max-tokens", "9", "--model", "gpt-nonsense")
     assert result.exit_code == 2
@@ -197,33 +174,6 @@ def test_a_transcript_is_no_command_to_the_terminal(tmp_path):
     assert "\x1b" not in result.stdout
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_a_full_disk_is_one_line(chat):
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(  # noqa: S603 - the arguments are this file's own
-            [sys.executable, "-m", "langchain_tiered_memory.cli", "count", chat, "--model", "estimate"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            timeout=120,
-            check=False,
-        )
-    assert done.returncode == 1
-    assert done.stderr.startswith(b"tiered-memory: [Errno 28]")
-    assert b"Traceback" not in done.stderr
-
-
-def test_a_library_that_logs_a_traceback_is_one_line(monkeypatch, capsys):
-    def ends(**_):
-        logging.getLogger("library").error("could not\nstart", exc_info=BlockingIOError("locked"))
-
-    monkeypatch.setattr("langchain_tiered_memory.cli.commands.app", ends)
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    root = logging.getLogger()
-    monkeypatch.setattr(root, "handlers", [])
-    main()
-    assert capsys.readouterr().err == "tiered-memory: warning: could not start\n"
-
-
 def test_count_and_validate(chat, tmp_path):
     counted = run("count", chat, "--model", "estimate")
     assert counted.exit_code == 0
@@ -238,14 +188,6 @@ def test_count_and_validate(chat, tmp_path):
     assert faulty.stdout.endswith("1 fault in 3 messages of the format langchain\n")
 
 
-def test_help_has_an_example_for_each_command():
-    assert "replay" in run("--help").stdout
-    for name in ("replay", "count", "validate"):
-        result = run(name, "--help")
-        assert result.exit_code == 0
-        assert f"Example: tiered-memory {name} chat.json" in result.stdout
-
-
 def test_the_command_runs_in_a_process_of_its_own(project_root, tmp_path):
     path = project_root / "tests" / "data" / "trip_agent.en.json"
     done = command("replay", path, "--max-tokens", "2000", "--model", "estimate", "--html", tmp_path / "page.html")
@@ -254,26 +196,6 @@ def test_the_command_runs_in_a_process_of_its_own(project_root, tmp_path):
     assert "\x1b" not in done.stdout.decode()
     assert command("--version").stdout.startswith(b"tiered-memory 0.")
     assert command("replay", path).returncode == 2
-
-
-def test_a_terminal_without_unicode_gets_question_marks(tmp_path):
-    path = tmp_path / "聊天.json"
-    write_transcript(CHAT, path)
-    done = command(
-        "replay", path, "--max-tokens", "99", "--model", "estimate", PYTHONIOENCODING="ascii", PYTHONUTF8="0"
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b"??.json" in done.stdout
-
-
-def test_without_the_extra_one_line_says_what_to_install(tmp_path):
-    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError(\"No module named 'typer'\", name='typer')", "utf-8")
-    done = command("--version", PYTHONPATH=str(tmp_path))
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.decode() == (
-        "tiered-memory: tiered-memory needs typer, which is not installed. "
-        "Run: pip install 'langchain-tiered-memory[cli]'\n"
-    )
 
 
 def test_a_vocabulary_that_cannot_be_had_is_one_line_on_stderr(chat, tmp_path):
@@ -350,13 +272,6 @@ def test_each_compaction_is_shown_in_the_terminal_and_on_the_page(project_root, 
         assert line in result.stdout
         assert line.replace(">", "&gt;") in html
         assert f"before call {one['call']:,}, round {one['round']:,}" in result.stdout
-
-
-def test_without_summaries_there_are_no_compactions(chat, tmp_path):
-    figures = json.loads(replay(chat, "--json", "-").stdout)
-    assert figures["compactions"] == figures["failed_compactions"] == []
-    replay(chat, "--html", tmp_path / "page.html")
-    assert "Compactions" not in (tmp_path / "page.html").read_text("utf-8")
 
 
 @contextmanager
