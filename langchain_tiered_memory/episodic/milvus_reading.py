@@ -97,6 +97,11 @@ class CollectionReader:
         self._schema = CollectionSchema(connection, name, model=model, dimension=dimension)
         self._recent = _RecentWrites.of(connection.name, name)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it was opened, and so is there."""
+        return self._schema.opened is not None
+
     def calling(self, caller: Caller) -> Self:
         """The same collection, opened once for both, through another caller."""
         other = object.__new__(type(self))

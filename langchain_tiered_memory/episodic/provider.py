@@ -87,6 +87,8 @@ class CollectionProvider:
 
     async def found(self, caller: Caller, timeout: float | None = None) -> EpisodeCollection | None:  # noqa: ASYNC109  # a deadline
         """The collection as it is stored, whatever its model; `None` where there is none yet."""
+        if self._stored is None and self._ours is not None and self._ours.is_open:
+            self._stored = self._ours
         if self._stored is None:
             probe = (self._ours or self._probe).calling(caller)
             if not await probe.exists(timeout=timeout):
