@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["count", "export", "forget", "get", "reindex", "supersede"]
 
 _BATCH: Final = 64
+_COPY: Final = "_reindex"
+"""Behind the name of a collection: its copy for another model, while it is written."""
 _EVERYBODY: Final = Where(user_key=None)
 
 
@@ -70,6 +72,7 @@ async def forget(context: MemoryContext, ids: str | Sequence[str] | None, scope:
         gone = await collection.delete(Where.of(scope, kinds=EPISODE_KINDS, episodes=wanted))
     if cursors:
         await collection.delete(Where.of(scope, kinds=(CURSOR,)))
+    await _drop_copy(context)
     context.numbers.clear()
     await context.emit(
         EpisodesForgotten(session_id=scope.session or "", tenant_id=scope.tenant, user_id=scope.user, count=gone)
@@ -164,19 +167,25 @@ async def reindex(context: MemoryContext, embeddings: Embeddings | None) -> int:
         provider.put(embeddings, dimension)
         return 0
     model = None if embeddings is None else model_name_of(embeddings)
-    target = provider.collection(f"{provider.name}_reindex", dimension, model).calling(context.caller)
-    if await target.exists():  # what a rebuild that was killed has left
-        await target.drop()
+    await _drop_copy(context)
+    target = provider.collection(f"{provider.name}{_COPY}", dimension, model).calling(context.caller)
     try:
         episodes = await _copy(context, source, target, embeddings)
         await _compare(source, target)
     except MemoryStoreError:
-        if await target.exists():
-            await target.drop()
+        await _drop_copy(context)
         raise
     await target.replace(provider.name)
     provider.put(embeddings, dimension)
     return episodes
+
+
+async def _drop_copy(context: MemoryContext) -> None:
+    """Remove what a rebuild that was killed has left, with everybody's words in it."""
+    provider = context.provider
+    left = provider.collection(f"{provider.name}{_COPY}", None, None).calling(context.caller)
+    if await left.exists():
+        await left.drop()
 
 
 async def _copy(

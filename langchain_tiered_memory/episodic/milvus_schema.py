@@ -168,7 +168,7 @@ class CollectionSchema:
             lite = self._connection.is_lite
             known = Capabilities(lite=lite, version=version, bm25=SPARSE in fields, dense=VECTOR in fields)
             self._complete(known, making, deadline)
-            self.opened = Opened(known, making.partitions)
+            found = self.opened = Opened(known, making.partitions)
         if making.analysis != ANALYSIS:
             msg = (
                 f"the search terms in {self.name!r} were made by rules of version {making.analysis}, questions go by "
@@ -181,7 +181,7 @@ class CollectionSchema:
                 "are found by vector only. Milvus 2.5 and Milvus Lite have one; after an update, reindex()"
             )
             warnings.warn(msg, UserWarning, stacklevel=2)
-        return self.opened
+        return found
 
     def _check(self, making: _Making) -> None:
         if (making.model, making.dimension) != (self.model, self.dimension):

@@ -365,6 +365,16 @@ def test_one_episode_that_was_forgotten_leaves_the_others(tmp_path):
         assert len(memory.recall("note", scope=ADA, k=100)) == 39
 
 
+def test_what_was_forgotten_is_in_no_copy_that_a_killed_rebuild_has_left(tmp_path):
+    uri = services.milvus_lite_uri(tmp_path)
+    for collection in ("episodes", "episodes_reindex"):
+        with EpisodicMemory(uri, WordEmbeddings(), collection=collection) as memory:
+            memory.remember("My code is ZEBRA-7781.", scope=ADA)
+    with EpisodicMemory(uri, WordEmbeddings(16)) as memory:  # whatever the model
+        assert memory.forget(scope=ADA) == 1
+    assert files_with(uri, b"ZEBRA-7781") == []
+
+
 # --- outages ----------------------------------------------------------------------------------------------------------
 
 
