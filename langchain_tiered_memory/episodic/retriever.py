@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, conver
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import set_config_context
-from pydantic import ConfigDict, StrictBool
+from pydantic import ConfigDict, Field, StrictBool
 
 from langchain_tiered_memory.episodic.quoting import Language, quote_episodes
 from langchain_tiered_memory.errors import ScopeError
@@ -84,7 +84,7 @@ class EpisodicRetriever(BaseRetriever):
     created_to: datetime | float | None = None
     entity: str | None = None
     kinds: Sequence[str] | None = None
-    min_score: float = 0.0
+    min_score: float = Field(default=0.0, ge=0.0, le=1.0)
     explain: StrictBool = False
     timeout: float | None = None
 
