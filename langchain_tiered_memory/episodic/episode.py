@@ -19,6 +19,7 @@ __all__ = [
     "CURSOR",
     "EPISODE_KINDS",
     "LONGEST_METADATA",
+    "OWN_FIELDS",
     "RESERVED",
     "USER_FIELDS",
     "Episode",
@@ -57,7 +58,8 @@ LONGEST_METADATA: Final = 32_000
 """UTF-8 bytes of a user's metadata as JSON; Milvus' own limit is shared with what the memory notes."""
 USER_FIELDS: Final = "user"
 """Where in a row's metadata the user's stands."""
-_OWN: Final = "own"
+OWN_FIELDS: Final = "own"
+"""Where in a row's metadata stands what the memory noted itself."""
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _SPEAKER_FIELDS: Final = ("speaker", "name", "author")
 _LONGEST_SAID: Final = 20_000
@@ -312,13 +314,15 @@ def row_of(episode: Episode, *, terms: str, vector: Sequence[float] | None) -> R
         valid_until=FOREVER if episode.valid_until is None else micros_of(episode.valid_until),
         superseded_by=episode.superseded_by or "",
         entity=episode.entity or "",
-        metadata={USER_FIELDS: dict(episode.metadata), _OWN: own} if own else {USER_FIELDS: dict(episode.metadata)},
+        metadata={USER_FIELDS: dict(episode.metadata), OWN_FIELDS: own}
+        if own
+        else {USER_FIELDS: dict(episode.metadata)},
     )
 
 
 def episode_of(row: Row) -> Episode:
     """Read an episode from its row, its parts joined."""
-    own = row.metadata.get(_OWN, _NOTHING)
+    own = row.metadata.get(OWN_FIELDS, _NOTHING)
     scope = MemoryScope(row.user, row.tenant, row.session or None)
     return Episode(
         id=row.episode or row.id,
@@ -351,13 +355,13 @@ def _said_in(content: str, spans: Sequence[Sequence[Any]]) -> tuple[Said, ...]:
 
 def own_of(row: Row) -> Mapping[str, Any]:
     """What the memory itself noted in a row."""
-    return row.metadata.get(_OWN, _NOTHING)  # type: ignore[no-any-return]  # written by row_of
+    return row.metadata.get(OWN_FIELDS, _NOTHING)  # type: ignore[no-any-return]  # written by row_of
 
 
 def speakers_in(row: Row, unnamed: Collection[str]) -> tuple[str, ...]:
     """The names of those who speak in an episode, as its messages or its metadata give them, but for `unnamed` ones."""
     names: list[str] = []
-    for role, speaker, _ in row.metadata.get(_OWN, _NOTHING).get("said", ()):
+    for role, speaker, _ in row.metadata.get(OWN_FIELDS, _NOTHING).get("said", ()):
         if role != "tool" and speaker not in unnamed:
             names.append(speaker)
     user = row.metadata.get(USER_FIELDS, _NOTHING)
@@ -379,5 +383,5 @@ def row_of_notes(row_id: str, scope: MemoryScope, kind: str, notes: Mapping[str,
         session_key=scope.session_key,
         episode=row_id,
         kind=kind,
-        metadata={_OWN: dict(notes)},
+        metadata={OWN_FIELDS: dict(notes)},
     )

@@ -75,10 +75,10 @@ class EpisodeCollection(CollectionReader):
 
     async def _put(self, fields: Sequence[Fields], deadline: float) -> None:
         name = self._schema.name
-        opened = await self._open(deadline)
         partitions: dict[str, dict[str, Fields]] = {}
         for one in fields:  # of two with one id the last counts
-            partitions.setdefault(opened.partition(one["user_key"]), {})[one["id"]] = one
+            partition = await self._partition(one["user_key"], deadline)
+            partitions.setdefault(partition, {})[one["id"]] = one
         for partition, of_partition in partitions.items():
             for batch in _batches(of_partition.values()):
                 self._recent.add((one["id"] for one in batch), (one["user_key"] for one in batch))
@@ -124,7 +124,7 @@ class EpisodeCollection(CollectionReader):
             raise ScopeError(msg)
         name = self._schema.name
         deadline = self._deadline(timeout)
-        partition = (await self._open(deadline)).partition(where.user_key)
+        partition = await self._partition(where.user_key, deadline)
         episodes: set[str] = set()
         for _ in range(_ROUNDS):
             left = await self._all(where, deadline, fields=("id", "episode"), strong=True)

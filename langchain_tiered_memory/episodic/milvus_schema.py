@@ -6,7 +6,6 @@ import json
 import re
 import threading
 import warnings
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -100,14 +99,6 @@ class Opened:
 
     capabilities: Capabilities
     partitions: int
-
-    def partition(self, user_key: str) -> str:
-        """The partition that a user's rows lie in.
-
-        Named ones rather than Milvus' own partition key, by which Milvus Lite skips nothing, and under which server
-        2.3.5 loses rows that are upserted: it files them where a filter on the key does not look.
-        """
-        return f"p{zlib.crc32(user_key.encode()) % self.partitions}"
 
 
 class CollectionSchema:

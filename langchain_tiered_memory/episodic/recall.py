@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 
 from langchain_tiered_memory.episodic.analysis import search_text
 from langchain_tiered_memory.episodic.embeddings import embed_question
-from langchain_tiered_memory.episodic.episode import Episode, episode_of, own_of, speakers_in
+from langchain_tiered_memory.episodic.episode import OWN_FIELDS, Episode, episode_of, speakers_in
 from langchain_tiered_memory.episodic.filters import Among
 from langchain_tiered_memory.episodic.milvus_reading import CollectionReader, Hits, LexicalHit
 from langchain_tiered_memory.episodic.provider import MemoryContext
@@ -226,7 +226,7 @@ def _user_and_others(row: Row) -> tuple[str, str, str]:
 
     A long round, of which only the beginning is read, was answered at length.
     """
-    spans = own_of(row).get("said", ())
+    spans = row.metadata.get(OWN_FIELDS, {}).get("said", ())
     if not spans or row.parts > 1:
         return ("", row.content, "") if row.kind == "text" and row.parts == 1 else ("", "", row.content)
     who, said, answers, start = "", "", "", 0

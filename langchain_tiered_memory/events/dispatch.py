@@ -81,7 +81,8 @@ def emit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
     A hook that raises breaks nothing: what it raised is logged, and reported to the callbacks and the other hooks as a
     `HookFailed` event.
     """
-    logger.log(event.level, "%s", event.describe())
+    if logger.isEnabledFor(event.level):
+        logger.log(event.level, "%s", event.describe())
     if _in_run():
         dispatch_custom_event(event.name, EventData(event))
     for failed in _call(event, tuple(hooks)):
@@ -91,7 +92,8 @@ def emit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
 
 async def aemit(event: MemoryEvent, hooks: Iterable[EventHook] = ()) -> None:
     """`emit` on an event loop, where async callbacks are awaited."""
-    logger.log(event.level, "%s", event.describe())
+    if logger.isEnabledFor(event.level):
+        logger.log(event.level, "%s", event.describe())
     if _in_run():
         await adispatch_custom_event(event.name, EventData(event))
     for failed in _call(event, tuple(hooks)):
