@@ -85,46 +85,38 @@ class StoreMayForget(MemoryEvent):
 
 
 class RedisPort(ABC):
-    """The commands of a server as coroutines; those of `RedisServer.blocking` never suspend."""
+    """What a store asks of a server, in one round trip each; one of the two `RedisServer.ports` never suspends.
 
-    def __init__(self, server: RedisServer) -> None:
+    At the first call of each process it reads `maxmemory-policy` and `appendonly`, and sends `StoreMayForget` where
+    they lose data.
+    """
+
+    def __init__(self, server: RedisServer, hooks: Sequence[EventHook]) -> None:
         self._server = server
-        self.name = server.name
+        self._hooks = hooks
 
-    @abstractmethod
-    async def execute(self, *command: str | int, repeatable: bool = False) -> Any:  # noqa: ANN401  # what Redis answers
-        """Run one command.
+    async def ask(self, commands: Sequence[Command], *, repeatable: bool = False) -> list[Any]:
+        """The answers to some commands, which run in order; others may run between them.
 
         Args:
-            command: Its name and its arguments.
-            repeatable: Send it again when the connection was lost before the answer came.
-
-        Raises:
-            MemoryStoreError: The server could not be reached, or refused.
-        """
-
-    @abstractmethod
-    async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
-        """Run several commands in one round trip, in order; others may run between them.
+            commands: Each a name with its arguments.
+            repeatable: Send a single command again when the connection was lost before the answer came.
 
         Raises:
             MemoryStoreError: The server could not be reached, or refused one of them; the others have run.
         """
+        await self._see_if_forgetful()
+        if len(commands) == 1:  # which redis-py sends with less ado
+            return [await self.execute(*commands[0], repeatable=repeatable)]
+        return await self._pipeline(commands)
 
-    @abstractmethod
-    async def emit(self, event: MemoryEvent, hooks: Sequence[EventHook]) -> None:
-        """Send an event."""
-
-    @abstractmethod
-    async def compute(self, work: Callable[[], T]) -> T:
-        """Do work that takes longer than an event loop should stand still."""
-
-    async def evaluate(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int] = ()) -> Any:  # noqa: ANN401  # as above
-        """Run a script in one round trip; two when the server does not know it yet.
+    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int] = ()) -> Any:  # noqa: ANN401  # what Redis answers
+        """What a script returns; two round trips when the server does not know it yet.
 
         Raises:
             MemoryStoreError: The server could not be reached, or the script failed.
         """
+        await self._see_if_forgetful()
         rest = (len(keys), *keys, *arguments)
         try:
             return await self.execute("EVALSHA", script.sha, *rest, repeatable=script.repeatable)
@@ -133,32 +125,40 @@ class RedisPort(ABC):
                 raise
         return await self.execute("EVAL", script.text, *rest, repeatable=script.repeatable)
 
-    async def tell_if_forgetful(self, hooks: Sequence[EventHook] = ()) -> None:
-        """At the first call, read `maxmemory-policy` and `appendonly`, and tell `StoreMayForget` where they lose data.
+    @abstractmethod
+    async def tell(self, event: MemoryEvent) -> None:
+        """Send an event to the hooks."""
 
-        A store calls it before each use; after the first call it costs nothing.
+    @abstractmethod
+    async def compute(self, work: Callable[[], T]) -> T:
+        """Do work that takes longer than an event loop should stand still."""
 
-        Raises:
-            MemoryStoreError: The server could not be reached.
-        """
+    @abstractmethod
+    async def execute(self, *command: str | int, repeatable: bool = False) -> Any:  # noqa: ANN401  # as above
+        """Run one command."""
+
+    @abstractmethod
+    async def _pipeline(self, commands: Sequence[Command]) -> list[Any]: ...
+
+    async def _see_if_forgetful(self) -> None:
         server = self._server
-        if server.told_in == os.getpid():
+        if server.seen_in == os.getpid():
             return
-        server.told_in = os.getpid()  # by the first of many callers at once
+        server.seen_in = os.getpid()  # by the first of many callers at once
         try:
             reasons = _reasons_in(await self.execute("INFO", repeatable=True))
         except MemoryStoreError as error:
             errors = server.redis.exceptions
             if not isinstance(error.__cause__, errors.ResponseError):  # it is away
-                server.told_in = None
+                server.seen_in = None
                 raise
             what = "let this user read" if isinstance(error.__cause__, errors.NoPermissionError) else "answer"
             reasons = (f"it does not {what} INFO ({str(error.__cause__).strip(' .')}), so nobody knows",)
         except asyncio.CancelledError:
-            server.told_in = None
+            server.seen_in = None
             raise
         if reasons:
-            await self.emit(StoreMayForget(session_id="", store=self.name, reasons=reasons), hooks)
+            await self.tell(StoreMayForget(session_id="", store=server.name, reasons=reasons))
 
 
 def _reasons_in(info: Mapping[str, Any]) -> tuple[str, ...]:
@@ -188,14 +188,14 @@ class _Blocking(RedisPort):
                     raise
                 return client.execute_command(*command)
 
-    async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
+    async def _pipeline(self, commands: Sequence[Command]) -> list[Any]:
         with self._server.translated(), self._server.client().pipeline(transaction=False) as waiting:
             for command in commands:
                 waiting.execute_command(*command)
             return list(waiting.execute())
 
-    async def emit(self, event: MemoryEvent, hooks: Sequence[EventHook]) -> None:
-        emit(event, hooks)
+    async def tell(self, event: MemoryEvent) -> None:
+        emit(event, self._hooks)
 
     async def compute(self, work: Callable[[], T]) -> T:
         return work()
@@ -212,7 +212,7 @@ class _Awaited(RedisPort):
                     raise
                 return await client.execute_command(*command)
 
-    async def pipeline(self, commands: Sequence[Command]) -> list[Any]:
+    async def _pipeline(self, commands: Sequence[Command]) -> list[Any]:
         with self._server.translated():
             client = await self._server.client_of_loop()
             async with client.pipeline(transaction=False) as waiting:
@@ -220,8 +220,8 @@ class _Awaited(RedisPort):
                     waiting.execute_command(*command)
                 return list(await waiting.execute())
 
-    async def emit(self, event: MemoryEvent, hooks: Sequence[EventHook]) -> None:
-        await aemit(event, hooks)
+    async def tell(self, event: MemoryEvent) -> None:
+        await aemit(event, self._hooks)
 
     async def compute(self, work: Callable[[], T]) -> T:
         return await asyncio.to_thread(work)
@@ -240,9 +240,9 @@ class RedisServer(PickledByArguments):
         timeout: Seconds to wait for a connection, and for an answer.
 
     Attributes:
-        blocking: The commands for sync code.
-        awaited: The commands for an event loop.
-        told_in: The process that was told whether the server may forget.
+        name: The server's address, without the password.
+        redis: The module redis.
+        seen_in: The process that has seen whether the server may forget.
 
     Raises:
         MemoryStoreError: The URL cannot be used; later, the server cannot be reached or refuses.
@@ -263,9 +263,7 @@ class RedisServer(PickledByArguments):
         self._pool_options = self._checked_options(url, timeout)
         self._closed = False
         self._reset()
-        self.told_in: int | None = None
-        self.blocking: RedisPort = _Blocking(self)
-        self.awaited: RedisPort = _Awaited(self)
+        self.seen_in: int | None = None
 
     def _reset(self) -> None:
         self._process = os.getpid()
@@ -278,39 +276,13 @@ class RedisServer(PickledByArguments):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
-    # --- the same without a port --------------------------------------------------------------------------------------
+    def ports(self, hooks: Sequence[EventHook] = ()) -> tuple[RedisPort, RedisPort]:
+        """The server for sync code and for event loops, with who is called with events."""
+        return _Blocking(self, hooks), _Awaited(self, hooks)
 
     def execute(self, *command: str | int, repeatable: bool = False) -> Any:  # noqa: ANN401  # as above
-        """`RedisPort.execute`, blocking."""
-        return run_sync(self.blocking.execute(*command, repeatable=repeatable))
-
-    async def aexecute(self, *command: str | int, repeatable: bool = False) -> Any:  # noqa: ANN401  # as above
-        """`RedisPort.execute`, awaited."""
-        return await self.awaited.execute(*command, repeatable=repeatable)
-
-    def pipeline(self, commands: Sequence[Command]) -> list[Any]:
-        """`RedisPort.pipeline`, blocking."""
-        return run_sync(self.blocking.pipeline(commands))
-
-    async def apipeline(self, commands: Sequence[Command]) -> list[Any]:
-        """`RedisPort.pipeline`, awaited."""
-        return await self.awaited.pipeline(commands)
-
-    def evaluate(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int] = ()) -> Any:  # noqa: ANN401  # as above
-        """`RedisPort.evaluate`, blocking."""
-        return run_sync(self.blocking.evaluate(script, keys, arguments))
-
-    async def aevaluate(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int] = ()) -> Any:  # noqa: ANN401  # as above
-        """`RedisPort.evaluate`, awaited."""
-        return await self.awaited.evaluate(script, keys, arguments)
-
-    def tell_if_forgetful(self, hooks: Sequence[EventHook] = ()) -> None:
-        """`RedisPort.tell_if_forgetful`, blocking."""
-        run_sync(self.blocking.tell_if_forgetful(hooks))
-
-    async def atell_if_forgetful(self, hooks: Sequence[EventHook] = ()) -> None:
-        """`RedisPort.tell_if_forgetful`, awaited."""
-        await self.awaited.tell_if_forgetful(hooks)
+        """Run one command, blocking."""
+        return run_sync(_Blocking(self, ()).execute(*command, repeatable=repeatable))
 
     # --- connections --------------------------------------------------------------------------------------------------
 

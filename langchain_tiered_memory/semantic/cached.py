@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Final, TypeVar
 
 from langchain_tiered_memory._breaker import Breaker
 from langchain_tiered_memory._lifecycle import PickledByArguments
-from langchain_tiered_memory._redis import Script
+from langchain_tiered_memory._redis import RedisPort, Script
 from langchain_tiered_memory._times import Duration, seconds_of, utc_now
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EventHook, MemoryEvent, hooks_of
 from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape
 from langchain_tiered_memory.semantic.operations import FactRows
 from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row
-from langchain_tiered_memory.semantic.redis import RedisCalls, RedisFactStore, row_of, stamp_of, text_of
+from langchain_tiered_memory.semantic.redis import RedisFactStore, row_of, stamp_of, text_of
 from langchain_tiered_memory.semantic.store import FactStore, Validities
 from langchain_tiered_memory.types import Clock, MemoryScope
 
@@ -196,7 +196,7 @@ end
 class _CachedRows:
     """Implements `FactRows` by a cold store's rows and a cache of the newest ones."""
 
-    def __init__(self, cold: FactRows, calls: RedisCalls, cache: _Cache, now: Callable[[], int]) -> None:
+    def __init__(self, cold: FactRows, calls: RedisPort, cache: _Cache, now: Callable[[], int]) -> None:
         self._cold, self._calls, self._cache, self._now = cold, calls, cache, now
 
     async def put(self, key: Key, change: Change) -> Outcome:

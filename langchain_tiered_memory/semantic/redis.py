@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import Final
 
 from langchain_tiered_memory._lifecycle import PickledByArguments
-from langchain_tiered_memory._redis import Command, RedisServer, Script
+from langchain_tiered_memory._redis import RedisPort, RedisServer, Script
 from langchain_tiered_memory._times import FOREVER, Duration, seconds_of
 from langchain_tiered_memory.errors import MemoryStoreError
-from langchain_tiered_memory.events import EventHook, MemoryEvent, aemit, emit, hooks_of
+from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.semantic.keys import Key, escape, key_of, unescape
 from langchain_tiered_memory.semantic.records import Change, Outcome, Owned, Row
 from langchain_tiered_memory.semantic.store import FactStore, Validities
 from langchain_tiered_memory.types import Clock, MemoryScope
 
-__all__ = ["RedisCalls", "RedisFactStore", "row_of", "stamp_of", "text_of"]
+__all__ = ["RedisFactStore", "row_of", "stamp_of", "text_of"]
 
 _YEAR_ONE: Final = -62_135_596_800_000_000
 
@@ -75,19 +75,6 @@ end
 return count
 """)
 """Deletes the facts of a user or a session, and counts them. All keys of a user lie in one slot."""
-
-
-class RedisCalls(Protocol):
-    """What the algorithms ask of a server, in one round trip each."""
-
-    async def ask(self, commands: Sequence[Command]) -> Sequence[Any]:
-        """The answers to some commands."""
-
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401  # Redis'
-        """What a script gives."""
-
-    async def tell(self, event: MemoryEvent) -> None:
-        """Emit an event."""
 
 
 class RedisFactStore(PickledByArguments, FactStore):
@@ -165,9 +152,9 @@ class RedisFactStore(PickledByArguments, FactStore):
         """The server's address, without the password."""
         return self._server.name
 
-    def calls_with(self, hooks: Sequence[EventHook]) -> tuple[RedisCalls, RedisCalls]:
+    def calls_with(self, hooks: Sequence[EventHook]) -> tuple[RedisPort, RedisPort]:
         """The server's calls for sync and for async code, with who is told of events."""
-        return _Blocking(self._server, hooks), _Awaited(self._server, hooks)
+        return self._server.ports(hooks)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.address!r}, prefix={self.prefix!r})"
@@ -181,46 +168,6 @@ class RedisFactStore(PickledByArguments, FactStore):
         await self._server.aclose()
 
 
-class _Blocking:
-    """Implements `RedisCalls` with calls that block, and never suspend."""
-
-    def __init__(self, server: RedisServer, hooks: Sequence[EventHook]) -> None:
-        self._server, self._hooks = server, hooks
-
-    async def ask(self, commands: Sequence[Command]) -> Sequence[Any]:
-        self._server.tell_if_forgetful(self._hooks)
-        if len(commands) == 1:  # which redis-py sends with less ado
-            return [self._server.execute(*commands[0])]
-        return self._server.pipeline(commands)
-
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401  # Redis'
-        self._server.tell_if_forgetful(self._hooks)
-        return self._server.evaluate(script, keys, arguments)
-
-    async def tell(self, event: MemoryEvent) -> None:
-        emit(event, self._hooks)
-
-
-class _Awaited:
-    """Implements `RedisCalls` on an event loop."""
-
-    def __init__(self, server: RedisServer, hooks: Sequence[EventHook]) -> None:
-        self._server, self._hooks = server, hooks
-
-    async def ask(self, commands: Sequence[Command]) -> Sequence[Any]:
-        await self._server.atell_if_forgetful(self._hooks)
-        if len(commands) == 1:
-            return [await self._server.aexecute(*commands[0])]
-        return await self._server.apipeline(commands)
-
-    async def run(self, script: Script, keys: Sequence[str], arguments: Sequence[str | int]) -> Any:  # noqa: ANN401  # Redis'
-        await self._server.atell_if_forgetful(self._hooks)
-        return await self._server.aevaluate(script, keys, arguments)
-
-    async def tell(self, event: MemoryEvent) -> None:
-        await aemit(event, self._hooks)
-
-
 class _RedisRows:
     """Implements `FactRows` on a server.
 
@@ -229,7 +176,7 @@ class _RedisRows:
     hash `fact-index:{user}`, which has each fact as a field, with its last version.
     """
 
-    def __init__(self, calls: RedisCalls, prefix: str, retention: int) -> None:
+    def __init__(self, calls: RedisPort, prefix: str, retention: int) -> None:
         self._calls, self._prefix, self._retention = calls, prefix, retention
 
     async def put(self, key: Key, change: Change) -> Outcome:

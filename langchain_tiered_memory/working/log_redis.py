@@ -202,10 +202,7 @@ class RedisMessageLog(PickledByArguments, MessageLog):
             "clock": clock,
         }
         self._server = RedisServer(url, needed_by=type(self).__name__, timeout=timeout)
-        blocking, awaited = (
-            _Store(port, prefix, milliseconds, clock or utc_now, told)
-            for port in (self._server.blocking, self._server.awaited)
-        )
+        blocking, awaited = (_Store(port, prefix, milliseconds, clock or utc_now) for port in self._server.ports(told))
         super().__init__(blocking, awaited)
 
     def __repr__(self) -> str:
@@ -232,20 +229,18 @@ def _milliseconds(ttl: Duration | None) -> str:
 
 
 class _Store:
-    def __init__(self, port: RedisPort, prefix: str, ttl: str, clock: Clock, hooks: tuple[EventHook, ...]) -> None:
+    def __init__(self, port: RedisPort, prefix: str, ttl: str, clock: Clock) -> None:
         self._port = port
         self._prefix = "{" + prefix + "}"
         self._index = self._prefix + "sessions"
         self._ttl = ttl
         self._clock = clock
-        self._hooks = hooks
 
     def _key(self, session_id: str) -> str:
         return f"{self._prefix}s:{quote(session_id, safe='')}"
 
     async def _evaluate(self, script: Script, session_id: str, *arguments: str | int) -> Any:  # noqa: ANN401  # what a script gives
-        await self._port.tell_if_forgetful(self._hooks)
-        return await self._port.evaluate(script, (self._key(session_id), self._index), arguments)
+        return await self._port.run(script, (self._key(session_id), self._index), arguments)
 
     async def append(
         self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None
@@ -260,7 +255,7 @@ class _Store:
         if not written:
             raise version_conflict(session_id, expected_version or 0, version)
         if (event := stored_in_part(session_id, records)) is not None:
-            await self._port.emit(event, self._hooks)
+            await self._port.tell(event)
         return int(version)
 
     async def append_nodes(self, session_id: str, nodes: Sequence[SummaryNode], expected_version: int) -> int:
@@ -325,15 +320,15 @@ class _Store:
         return found
 
     async def sessions(self, prefix: str = "") -> list[str]:
-        await self._port.tell_if_forgetful(self._hooks)
         low, high = range_of(prefix)
         found: list[str] = []
         start = f"[{low}"
         while True:
             command = ("ZRANGEBYLEX", self._index, start, f"[{high}", "LIMIT", 0, _AT_ONCE)
-            names: list[str] = await self._port.execute(*command, repeatable=True)
+            names: list[str]
+            [names] = await self._port.ask([command], repeatable=True)
             if names:
-                flags = await self._port.evaluate(_PRUNE, (self._index, *map(self._key, names)), names)
+                flags = await self._port.run(_PRUNE, (self._index, *map(self._key, names)), names)
                 found += [name for name, is_there in zip(names, flags, strict=True) if is_there]
             if len(names) < _AT_ONCE:
                 return found

@@ -14,6 +14,7 @@ import redis.asyncio
 
 from langchain_tiered_memory import RedisFactStore
 from langchain_tiered_memory._redis import RedisServer, Script, StoreMayForget
+from langchain_tiered_memory._sync import run_sync
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.semantic.keys import key_of
 from langchain_tiered_memory.types import MemoryScope
@@ -219,8 +220,8 @@ def test_a_repeatable_script_is_sent_again_when_its_answer_was_lost(server, monk
     counted = Script("return redis.call('INCR', KEYS[1])", repeatable=True)
     once = Script("return redis.call('INCR', KEYS[2])")
     with closing(RedisServer(server.url, needed_by="a test")) as one:
-        assert one.evaluate(counted, ["n"]) == 1
-        one.evaluate(once, ["n", "m"])
+        assert run_sync(one.ports()[0].run(counted, ["n"])) == 1
+        run_sync(one.ports()[0].run(once, ["n", "m"]))
         real = redis.connection.Connection.read_response
 
         def lose(connection, *args, **options):
@@ -231,10 +232,10 @@ def test_a_repeatable_script_is_sent_again_when_its_answer_was_lost(server, monk
             raise redis.ConnectionError(msg)
 
         monkeypatch.setattr(redis.connection.Connection, "read_response", lose)
-        assert one.evaluate(counted, ["n"]) == 3
+        assert run_sync(one.ports()[0].run(counted, ["n"])) == 3
         monkeypatch.setattr(redis.connection.Connection, "read_response", lose)
         with pytest.raises(MemoryStoreError, match="lost"):
-            one.evaluate(once, ["n", "m"])
+            run_sync(one.ports()[0].run(once, ["n", "m"]))
         assert one.execute("GET", "m") == "2"
 
 

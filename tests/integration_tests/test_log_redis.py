@@ -211,14 +211,14 @@ def test_large_messages_come_in_pages_that_fit(log):
     said = [HumanMessage(chr(97 + n) * 3_000_000, id=str(n)) for n in range(5)]
     assert log.append(S, said) == 5
     sizes = []
-    evaluate = log._server.blocking.evaluate
+    evaluate = log.blocking._port.run
 
     async def measured(*arguments):
         answer = await evaluate(*arguments)
         sizes.append(sum(map(len, answer[2:])))
         return answer
 
-    log._server.blocking.evaluate = measured
+    log.blocking._port.run = measured
     assert log.messages(S) == said
     assert log.messages(S, last=2) == said[-2:]
     assert max(sizes) < 7_000_000
@@ -229,33 +229,33 @@ def test_large_messages_come_in_pages_that_fit(log):
 def test_a_session_that_is_erased_in_the_middle_of_a_read_is_not_mixed_with_its_successor(log, monkeypatch, again):
     monkeypatch.setattr(log_redis, "_PAGE_ROWS", 3)
     log.append(S, [HumanMessage("old", id=f"old {n}") for n in range(10)])
-    evaluate, pages = log._server.blocking.evaluate, []
+    evaluate, pages = log.blocking._port.run, []
 
     async def interrupted(*arguments):
         answer = await evaluate(*arguments)
         pages.append(answer)
         if len(pages) == 2:
-            log._server.blocking.evaluate = evaluate
+            log.blocking._port.run = evaluate
             log.erase(S)
             log.append(S, again)
         return answer
 
-    log._server.blocking.evaluate = interrupted
+    log.blocking._port.run = interrupted
     assert log.messages(S) == again
 
 
 def test_what_is_appended_in_the_middle_of_a_read_is_left_for_the_next(log, monkeypatch):
     monkeypatch.setattr(log_redis, "_PAGE_ROWS", 3)
     log.append(S, turns(4))
-    evaluate = log._server.blocking.evaluate
+    evaluate = log.blocking._port.run
 
     async def interrupted(*arguments):
         answer = await evaluate(*arguments)
-        log._server.blocking.evaluate = evaluate
+        log.blocking._port.run = evaluate
         log.append(S, turns(1, start=4))
         return answer
 
-    log._server.blocking.evaluate = interrupted
+    log.blocking._port.run = interrupted
     assert log.messages(S) == turns(4)
     assert log.messages(S) == turns(5)
 

@@ -287,9 +287,11 @@ class Compactor:
         merged = merge_constraints(known, [*found, *question.lines(some)])
         missing = missing_constraints(merged, "\n\n".join(texts))
         language = self._viewer.language(texts, merged)
-        _, over = self._viewer.fit(missing, question, self._settings.caps.constraints, language)
-        gone = set(map(id, over))  # comparing them by value would take longer than finding them
-        return tuple(constraint for constraint in merged if id(constraint) not in gone), over
+        chosen, over = self._viewer.fit(missing, question, self._settings.caps.constraints, language)
+        # By identity, since comparing them by value would take longer than finding them.
+        gone, whole = set(map(id, over)), set(map(id, merged))
+        shortened = [one for one in chosen if id(one) not in whole]
+        return (*shortened, *(one for one in merged if id(one) not in gone)), over
 
     # --- what is told -------------------------------------------------------------------------------------------------
 

@@ -217,21 +217,18 @@ class Viewer:
     def fit(
         self, constraints: Sequence[Constraint], question: OpenQuestion, room: int, language: Language
     ) -> tuple[list[Constraint], list[Constraint]]:
-        """The constraints that have room, and the others: first, in half of it, what the open question asks for."""
+        """The constraints that have room, and the others: first, in half of it, what the open question asks for.
+
+        A rule that is larger than the room is among both: shortened, and as it was said.
+        """
         count = self._settings.counter.line
-        heading = count(render_constraints(constraints[:1], language)) if constraints else 0
-        heading -= count(f"> {constraints[0].text}") if constraints else 0
-        asked: set[int] = set()
-        spent = 0
-        for one in question.ranked(constraints):
-            tokens = count(render_constraints([one], language)) - heading
-            if spent + tokens <= room // 2:
-                asked.add(id(one))
-                spent += tokens
-        rest = [one for one in constraints if id(one) not in asked]
+        asked, _ = fit_constraints(question.ranked(constraints)[::-1], room // 2, count, language=language)
+        ids = set(map(id, asked))
+        spent = count(render_constraints(asked, language)) if asked else 0
+        rest = [one for one in constraints if id(one) not in ids]
         chosen, over = fit_constraints(rest, room - spent, count, language=language)
-        inside = asked | set(map(id, chosen))
-        return [one for one in constraints if id(one) in inside], over
+        order = {id(one): place for place, one in enumerate(constraints)}
+        return sorted([*asked, *chosen], key=lambda one: order.get(id(one), -1)), over
 
     # --- sizes --------------------------------------------------------------------------------------------------------
 
