@@ -23,7 +23,7 @@ from langchain_tiered_memory.episodic.retriever import EpisodicRetriever, loader
 from langchain_tiered_memory.episodic.rounds import KeyFunction, key_function, prefixes_of
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EpisodeHandedOn, EventHook, hooks_of
-from langchain_tiered_memory.messages.transcript import Prefixes
+from langchain_tiered_memory.messages.text import Prefixes
 from langchain_tiered_memory.types import Clock, MemoryScope
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
 
     from langchain_tiered_memory.episodic.rounds import KeyFunction
-    from langchain_tiered_memory.messages.transcript import Prefixes
+    from langchain_tiered_memory.messages.text import Prefixes
     from langchain_tiered_memory.types import Clock, MemoryScope
 
 __all__ = ["CollectionProvider", "MemoryContext", "SequenceNumbers", "checked_name"]

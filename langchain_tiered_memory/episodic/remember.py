@@ -30,7 +30,7 @@ from langchain_tiered_memory.episodic.provider import MemoryContext
 from langchain_tiered_memory.episodic.rounds import key_of, said_of
 from langchain_tiered_memory.episodic.rows import Row, split_parts
 from langchain_tiered_memory.events import EpisodeHandedOn, EpisodesRemembered
-from langchain_tiered_memory.messages.transcript import Prefixes
+from langchain_tiered_memory.messages.text import Prefixes
 from langchain_tiered_memory.messages.units import split_rounds
 from langchain_tiered_memory.types import MemoryScope
 

@@ -20,9 +20,8 @@ from langchain_tiered_memory.episodic.analysis import search_text, terms_of
 from langchain_tiered_memory.episodic.embeddings import clean
 from langchain_tiered_memory.episodic.episode import Episode, Role, Said
 from langchain_tiered_memory.episodic.quoting import without_quotations
-from langchain_tiered_memory.messages._transcript_text import render
 from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
-from langchain_tiered_memory.messages.transcript import PREFIXES, Prefixes
+from langchain_tiered_memory.messages.text import PREFIXES, Prefixes, render
 
 if TYPE_CHECKING:
     from langchain_tiered_memory.messages.protocol import Kind as Speaking

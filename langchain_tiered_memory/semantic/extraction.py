@@ -16,7 +16,7 @@ from langchain_tiered_memory._sync import run_sync
 from langchain_tiered_memory.errors import TieredMemoryError, VersionConflictError
 from langchain_tiered_memory.events import EventHook, MemoryEvent, aemit, emit, hooks_of
 from langchain_tiered_memory.messages.protocol import is_inserted, is_summary, is_synthetic
-from langchain_tiered_memory.messages.transcript import to_text
+from langchain_tiered_memory.messages.text import to_text
 from langchain_tiered_memory.semantic.keys import LONGEST_NAME, check_scope
 from langchain_tiered_memory.semantic.operations import Merge
 from langchain_tiered_memory.semantic.records import Fact, Validity, check_whole

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from langchain_tiered_memory.messages.text import to_text
 from langchain_tiered_memory.messages.tokens import ListCounter, MessageFunctionCounter, as_counter
-from langchain_tiered_memory.messages.transcript import to_text
 
 __all__ = ["BudgetCounter"]
 

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_tiered_memory.messages.protocol import Kind, is_summary, kind_of
+from langchain_tiered_memory.messages.text import PREFIXES, to_text
 from langchain_tiered_memory.messages.tokens import as_counter
-from langchain_tiered_memory.messages.transcript import PREFIXES, to_text
 from langchain_tiered_memory.working.constraints import (
     HEADINGS,
     RULE_BYTES,

@@ -27,7 +27,7 @@ from langchain_core.runnables.config import RunnableConfig, set_config_context
 from langchain_core.tracers.base import BaseTracer
 
 from langchain_tiered_memory.errors import SummarizationError
-from langchain_tiered_memory.messages.transcript import Prefixes, to_text
+from langchain_tiered_memory.messages.text import Prefixes, to_text
 from langchain_tiered_memory.working.constraints import Language
 from langchain_tiered_memory.working.extractive import ExtractiveSummarizer
 

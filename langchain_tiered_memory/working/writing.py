@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import RunnableConfig
 
 from langchain_tiered_memory.errors import SummarizationError
-from langchain_tiered_memory.messages.transcript import to_text
+from langchain_tiered_memory.messages.text import to_text
 from langchain_tiered_memory.working.budget_counter import BudgetCounter
 from langchain_tiered_memory.working.compaction.plan import split_parts
 from langchain_tiered_memory.working.summarizers import Answer, Request, Summarizer

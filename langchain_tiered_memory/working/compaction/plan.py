@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from langchain_tiered_memory.messages._transcript_text import render
 from langchain_tiered_memory.messages.protocol import is_user_turn
+from langchain_tiered_memory.messages.text import render
 from langchain_tiered_memory.messages.units import walk_units
 from langchain_tiered_memory.working.compaction.sizes import Condition, Limits
 from langchain_tiered_memory.working.nodes import TOP_LEVEL, SummaryNode

@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from langchain_tiered_memory._breaker import Breaker
 from langchain_tiered_memory._times import utc_now
 from langchain_tiered_memory.events import EventHook
-from langchain_tiered_memory.messages.transcript import PREFIXES, Prefixes
+from langchain_tiered_memory.messages.text import PREFIXES, Prefixes
 from langchain_tiered_memory.messages.trimming import CounterLike, Oversized, Pin
 from langchain_tiered_memory.types import Clock
 from langchain_tiered_memory.working.budget_counter import BudgetCounter

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from langchain_tiered_memory.messages.transcript import PREFIXES
+from langchain_tiered_memory.messages.text import PREFIXES
 from langchain_tiered_memory.working.constraints.constraint import Constraint
 from langchain_tiered_memory.working.constraints.sentences import Language, one_line
 from langchain_tiered_memory.working.constraints.topics import changes, terms_of

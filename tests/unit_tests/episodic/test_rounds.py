@@ -10,7 +10,7 @@ from langchain_tiered_memory.episodic.conflicts import Statement
 from langchain_tiered_memory.episodic.episode import Episode, Said, transcript_of
 from langchain_tiered_memory.episodic.rounds import key_function, key_of, prefixes_of, said_of
 from langchain_tiered_memory.messages.protocol import SHRUNK_SOURCE, SOURCE_KEY
-from langchain_tiered_memory.messages.transcript import Prefixes
+from langchain_tiered_memory.messages.text import Prefixes
 from langchain_tiered_memory.types import MemoryScope
 
 EN = prefixes_of("en")

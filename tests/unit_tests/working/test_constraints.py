@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langchain_tiered_memory.messages.protocol import SOURCE_KEY, SUMMARY_SOURCE, error_result
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
-from langchain_tiered_memory.messages.transcript import read_transcript
+from langchain_tiered_memory.messages.transcripts.conversation import read_transcript
 from langchain_tiered_memory.working.constraints import (
     HEADINGS,
     Constraint,

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory.messages.protocol import SOURCE_KEY, SUMMARY_SOURCE
+from langchain_tiered_memory.messages.text import to_text
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
-from langchain_tiered_memory.messages.transcript import read_transcript, to_text
+from langchain_tiered_memory.messages.transcripts.conversation import read_transcript
 from langchain_tiered_memory.messages.units import split_rounds
 from langchain_tiered_memory.working.constraints import (
     HEADINGS,
