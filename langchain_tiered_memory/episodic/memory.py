@@ -29,7 +29,7 @@ from langchain_tiered_memory.types import Clock, MemoryScope
 if TYPE_CHECKING:
     from langchain_core.documents import Document
     from langchain_core.embeddings import Embeddings
-    from langchain_core.messages import BaseMessage
+    from langchain_core.messages import BaseMessage, MessageLikeRepresentation
     from langchain_core.runnables import Runnable
 
     from langchain_tiered_memory.working.log import MessageLog
@@ -157,7 +157,7 @@ class EpisodicMemory(Closing):
 
     def remember(
         self,
-        text_or_messages: str | BaseMessage | Sequence[Any],
+        text_or_messages: str | BaseMessage | Sequence[MessageLikeRepresentation],
         *,
         scope: MemoryScope,
         created_at: Moment | None = None,
@@ -200,7 +200,7 @@ class EpisodicMemory(Closing):
 
     async def aremember(
         self,
-        text_or_messages: str | BaseMessage | Sequence[Any],
+        text_or_messages: str | BaseMessage | Sequence[MessageLikeRepresentation],
         *,
         scope: MemoryScope,
         **details: Unpack[DetailOptions],
@@ -220,8 +220,7 @@ class EpisodicMemory(Closing):
             log: The log.
             session_id: The session of the log.
             scope: Whose it is; where it names no session, the episodes belong to the session `session_id`.
-            timeout: Seconds in which Milvus must answer at all; what is then written may take longer. The memory's own
-                if not given.
+            timeout: Seconds in which Milvus must answer at all; what is then written may take longer.
 
         Returns:
             How many episodes are new.
@@ -262,7 +261,7 @@ class EpisodicMemory(Closing):
     def supersede(self, old_id: str, new_id: str, *, scope: MemoryScope, at: Moment | None = None) -> None:
         """Let an episode take the place of another: from then on the old one is true no more.
 
-        The old one is kept; `as_of` a time before then still finds it.
+        `as_of` a time before then still finds the old one.
 
         Args:
             old_id: The episode that is true no more.
@@ -282,6 +281,8 @@ class EpisodicMemory(Closing):
     def forget(self, ids: str | Sequence[str] | None = None, *, scope: MemoryScope, cursors: bool = False) -> int:
         """Delete episodes for good: some of a scope, or all of it.
 
+        Of what is deleted in Milvus Lite no byte is left in its files; a server lets go of it when it compacts.
+
         Args:
             ids: Which; all of the scope if not given.
             scope: Whose they are: of one session, or of all sessions of the user.
@@ -289,7 +290,7 @@ class EpisodicMemory(Closing):
                 would bring back what is still in the log.
 
         Returns:
-            How many episodes there were, and are no more.
+            How many episodes went.
         """
         return self._run(maintenance.forget, ids, checked_scope(scope), cursors=cursors)
 
@@ -356,8 +357,7 @@ class EpisodicMemory(Closing):
             kinds: Only some of `"round"`, `"text"` and `"summary"`.
             min_score: What scores less is no answer; from 0 to 1.
             explain: Say in the metadata what each score is made of.
-            timeout: Seconds after which the answer must be here, from Milvus and the embedding model together; the
-                memory's own if not given. (An embedding model that hangs is not interrupted.)
+            timeout: Seconds after which the answer must be here. (An embedding model that hangs is not interrupted.)
 
         Returns:
             Documents with the content word for word. Their metadata are what was given with them, and `id`, `score` (0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, TypedDict
 
-from langchain_core.messages import BaseMessage, convert_to_messages
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 
 from langchain_tiered_memory._times import FOREVER, Duration, Moment, from_micros, in_utc, micros_of, seconds_of
@@ -144,7 +144,9 @@ class Details:
 
 
 async def remember(
-    context: MemoryContext, given: str | BaseMessage | PromptValue | Sequence[Any], details: Details
+    context: MemoryContext,
+    given: str | BaseMessage | PromptValue | Sequence[MessageLikeRepresentation],
+    details: Details,
 ) -> list[str]:
     """Keep a text or the rounds of messages, each unless it is there already; gives the ids of the episodes."""
     now = context.now()

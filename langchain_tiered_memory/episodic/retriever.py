@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from asyncio import create_task
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
@@ -27,6 +27,19 @@ _SETTINGS: Final = (
     "min_score", "explain", "timeout",
 )  # fmt: skip
 """What a retriever hands to `EpisodicMemory.recall` beside the question, the scope and `k`."""
+
+
+@runtime_checkable
+class RecallingMemory(Protocol):
+    """Recalls, as `EpisodicMemory` does."""
+
+    @property
+    def recall(self) -> Callable[..., list[Document]]:
+        """`EpisodicMemory.recall`."""
+
+    @property
+    def arecall(self) -> Callable[..., Coroutine[Any, Any, list[Document]]]:
+        """`EpisodicMemory.arecall`."""
 
 
 class EpisodicRetriever(BaseRetriever):
@@ -71,7 +84,7 @@ class EpisodicRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
-    memory: Any
+    memory: RecallingMemory
     k: int = 5
     scope: MemoryScope | None = None
     this_session: bool = False
@@ -125,8 +138,7 @@ class EpisodicRetriever(BaseRetriever):
         **asked: Any,  # noqa: ANN401  # as above
     ) -> list[Document]:
         with set_config_context({"callbacks": run_manager.get_child()}) as context:
-            found: list[Document] = await create_task(self.memory.arecall(query, **asked), context=context)
-            return found
+            return await create_task(self.memory.arecall(query, **asked), context=context)
 
     def _asked(self, config: RunnableConfig | None, given: Mapping[str, Any]) -> dict[str, Any]:
         """What this call asks for. Nothing of it is kept: the next call may be another user's (run-llama#22701)."""

@@ -106,10 +106,12 @@ async def test_a_session_of_the_run_restricts_only_who_asks_for_it(memory, invok
     assert contents(await invoke(memory.as_retriever(this_session=True), "tea", config)) == ["tea in session 1"]
 
 
-@pytest.mark.parametrize("wrong", [{"include_expired": "no"}, {"explain": 5}, {"min_score": 1.5}, {"kk": 3}])
+@pytest.mark.parametrize(
+    "wrong", [{"include_expired": "no"}, {"explain": 5}, {"min_score": 1.5}, {"kk": 3}, {"memory": "x"}]
+)
 def test_a_setting_that_makes_no_sense_is_refused_when_the_retriever_is_made(memory, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        memory.as_retriever(**wrong)
+        EpisodicRetriever(**{"memory": memory, **wrong})
 
 
 # --- settings -------------------------------------------------------------------------------------------------------
