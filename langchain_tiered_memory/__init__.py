@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from langchain_tiered_memory import display, errors, evaluation, events
+    from langchain_tiered_memory._version import __version__
     from langchain_tiered_memory.context.assembler import ContextAssembler
     from langchain_tiered_memory.context.budget import ContextBudget
     from langchain_tiered_memory.context.report import ContextReport
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.working.log_in_memory import InMemoryMessageLog
     from langchain_tiered_memory.working.log_redis import RedisMessageLog
     from langchain_tiered_memory.working.log_sql import SQLMessageLog
-
-    __version__: str
 
 __all__ = [
     "BudgetExceededError",
@@ -109,6 +108,7 @@ __all__ = [
 ]
 
 _EXPORTS = {
+    "_version": ("__version__",),
     "context.assembler": ("ContextAssembler",),
     "context.budget": ("ContextBudget",),
     "context.report": ("ContextReport",),
@@ -167,12 +167,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # a module's attributes have
     """Import a public name on first use, and keep it (PEP 562)."""
     from importlib import import_module  # noqa: PLC0415  # nothing is imported before it is used
 
-    if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415  # as above
-
-        value: Any = version("langchain-tiered-memory")
-    elif name in _SUBMODULES:
-        value = import_module(f"{__name__}.{name}")
+    if name in _SUBMODULES:
+        value: Any = import_module(f"{__name__}.{name}")
     elif name in _MODULE_OF:
         from langchain_tiered_memory._optional import import_optional  # noqa: PLC0415  # as above
 

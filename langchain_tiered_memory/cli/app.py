@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 import typer.core
 
+from langchain_tiered_memory._version import __version__
 from langchain_tiered_memory.cli import conversation_commands, memory_commands
 from langchain_tiered_memory.cli.chat import chat
 from langchain_tiered_memory.cli.evaluation_commands import evaluate
@@ -69,9 +70,7 @@ for _name, (_command, _example) in _COMMANDS.items():
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # what typer calls
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"tiered-memory {version('langchain-tiered-memory')}")
+        typer.echo(f"tiered-memory {__version__}")
         raise typer.Exit
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from langchain_tiered_memory._tables import Block, Line, as_rich
 from langchain_tiered_memory._texts import counted, readable
 from langchain_tiered_memory.cli.console import FAILED, confirmed, note, one_line, print_out
 from langchain_tiered_memory.cli.memory_commands import facts_table, session_rows, sessions_table
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
     from rich.console import RenderableType
 
+    from langchain_tiered_memory._tables import Block
     from langchain_tiered_memory.context.report import ContextReport
     from langchain_tiered_memory.events import MemoryEvent
     from langchain_tiered_memory.memory import TieredMemory
@@ -228,7 +228,7 @@ class _Chat:
             f"{counted(len(rows), 'session')} with {counted(sum(row['messages'] for row in rows), 'message')}, "
             f"{counted(episodes, 'episode')}, {counted(len(known), 'fact')}"
         )
-        return _shown(Line(f"{user.user}: {kept}; this session: {self.scope.session}"), sessions_table(rows))
+        return _shown(f"{user.user}: {kept}; this session: {self.scope.session}", sessions_table(rows))
 
     def _facts(self, given: str) -> RenderableType:
         if given:
@@ -252,7 +252,9 @@ class _Chat:
     def _context(self, _: str) -> RenderableType:
         if self.seen.report is None:
             return "nothing was asked yet: ask something, then /context shows what the model was given"
-        return _shown(Line("the last request", "strong"), *self.seen.report.blocks())
+        from langchain_tiered_memory.display.context import context_renderable
+
+        return context_renderable(self.seen.report, title="the last request")
 
     def _forget(self, what: str) -> RenderableType:
         if what in {"session", "all"}:
@@ -265,8 +267,8 @@ class _Chat:
         entity, attribute = _name_of(what)
         gone = [self.memory.facts.delete(scope, entity, attribute) for scope in (self.scope, self.scope.whole_user())]
         if not any(gone):
-            return _shown(Line(f"there is no fact {what}: /facts lists them"))
-        return _shown(Line(f"{what} holds no more; its history stays until /forget all"))
+            return _shown(f"there is no fact {what}: /facts lists them")
+        return _shown(f"{what} holds no more; its history stays until /forget all")
 
     def _forget_episode(self, number: int) -> RenderableType:
         if not 1 <= number <= len(self.recalled):
@@ -299,8 +301,10 @@ def _kept(*, shown: bool) -> str:
     return "the question is kept" + (", and the answer as far as it came" if shown else "")
 
 
-def _shown(*blocks: Block) -> RenderableType:
-    return as_rich(blocks, needed_by="tiered-memory chat")
+def _shown(*blocks: Block | str) -> RenderableType:
+    from langchain_tiered_memory._tables import Line, as_rich
+
+    return as_rich(Line(one) if isinstance(one, str) else one for one in blocks)
 
 
 def _read_line() -> str | None:

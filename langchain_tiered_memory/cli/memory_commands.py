@@ -12,7 +12,6 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypedDict
 
 import typer
 
-from langchain_tiered_memory._tables import Block, Column, Line, Table, as_rich
 from langchain_tiered_memory._texts import counted, shortened, visible
 from langchain_tiered_memory.cli.console import (
     BAD_INPUT,
@@ -26,6 +25,7 @@ from langchain_tiered_memory.cli.console import (
 from langchain_tiered_memory.cli.place import AsOf, Place, Session, moment_of, on_memory
 
 if TYPE_CHECKING:
+    from langchain_tiered_memory._tables import Block
     from langchain_tiered_memory.memory import TieredMemory
     from langchain_tiered_memory.semantic.records import Fact
     from langchain_tiered_memory.types import MemoryScope
@@ -99,7 +99,7 @@ def facts(
     if as_json:
         print_json([_fact_data(fact) for fact in known])
     else:
-        print_out(as_rich([facts_table(known)]))
+        _print(facts_table(known))
 
 
 @on_memory
@@ -110,7 +110,7 @@ def sessions(place: Place, *, as_json: _Json = False) -> None:
     if as_json:
         print_json(rows)
     else:
-        print_out(as_rich([sessions_table(rows)]))
+        _print(sessions_table(rows))
 
 
 @on_memory
@@ -263,6 +263,8 @@ def session_rows(memory: TieredMemory, scope: MemoryScope) -> list[SessionRow]:
 
 def sessions_table(rows: Sequence[SessionRow]) -> Block:
     """Sessions for a terminal, their ids whole so that they can be copied."""
+    from langchain_tiered_memory._tables import Column, Line, Table
+
     if not rows:
         return Line("no sessions")
     columns = [Column("session"), Column("messages", "right"), Column("last (UTC)"), Column("began with", wrap=True)]
@@ -274,6 +276,8 @@ def sessions_table(rows: Sequence[SessionRow]) -> Block:
 
 def facts_table(known: Sequence[Fact]) -> Block:
     """Facts for a terminal; what none of them has gets no column."""
+    from langchain_tiered_memory._tables import Column, Line, Table
+
     if not known:
         return Line("no facts")
     rows = []
@@ -285,6 +289,12 @@ def facts_table(known: Sequence[Fact]) -> Block:
     kept = [place for place, head in enumerate(heads) if head in heads[:3] or any(row[place] for row in rows)]
     columns = [Column(heads[place], wrap=True) for place in kept]
     return Table(columns, [[row[place] for place in kept] for row in rows])
+
+
+def _print(block: Block) -> None:
+    from langchain_tiered_memory._tables import as_rich
+
+    print_out(as_rich([block]))
 
 
 def _fact_data(fact: Fact) -> dict[str, Any]:

@@ -33,6 +33,7 @@ CIRCLES = ({"context._bar", "context.report"},)
 # `events` says what happened, as data that every tier writes, so it lies under all of them; `_tables` is how an event
 # or a report shows itself in a notebook.
 FLOORS = (
+    "_version",
     "_optional",
     "errors",
     "_sync",
