@@ -148,12 +148,18 @@ class Database:
 
     # --- what was erased ----------------------------------------------------------------------------------------------
 
-    def scrub(self, size: int) -> None:
+    def mark_erased(self, cursor: DBAPICursor) -> None:
+        """Note in the transaction that deletes rows that their bytes are still to be removed by `scrub`."""
+        if self.is_sqlite and not self.is_in_memory:
+            cursor.execute(f"PRAGMA user_version={_OWED}")
+
+    def scrub(self, size: int = 0) -> None:
         """Remove what was deleted from the bytes of a SQLite file; call it after the transaction that deleted.
 
         SQLite overwrites deleted rows, but copies of them stay where pages were split. Only rewriting the file removes
         these. That takes as long as the file is large, so a file over 32 MB is rewritten once an eighth of it was
-        erased, and otherwise when it is closed.
+        erased, and otherwise when it is closed. What could not be done now, because others read or the process died, is
+        done by whoever erases or closes next.
 
         Args:
             size: About how many bytes were deleted.
@@ -161,28 +167,29 @@ class Database:
         if not self.is_sqlite or self.is_in_memory:
             return
         with self._translated(), self._writing:
-            cursor = self._sqlite_writer().cursor()
+            cursor: Any = self._sqlite_writer().cursor()
             self._erased += size
             ((length,),) = cursor.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
             if length <= max(_SMALL, _SHARE * self._erased):
                 self._rewrite(cursor)
             else:
-                cursor.execute(f"PRAGMA user_version={_OWED}")  # for whoever closes the file, should this process die
-                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             cursor.close()
 
     def _rewrite(self, cursor: Any) -> None:  # noqa: ANN401  # a cursor of sqlite3, of which SQLAlchemy types little
+        if cursor.execute("PRAGMA user_version").fetchone() != (_OWED,):
+            return
         cursor.execute("VACUUM")
-        cursor.execute("PRAGMA user_version=0")
-        # Waits for readers as long as for any lock; where that is not enough, the next one to close does it.
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        self._erased = 0
+        # Waits for readers as long as for any lock.
+        ((is_busy, _, _),) = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if not is_busy:
+            cursor.execute("PRAGMA user_version=0")
+            self._erased = 0
 
     def _finish_erasures(self) -> None:
         if self.is_sqlite and not self.is_in_memory and self._writer is not None:
             cursor: Any = self._sqlite_writer().cursor()
-            if cursor.execute("PRAGMA user_version").fetchone() == (_OWED,):
-                self._rewrite(cursor)
+            self._rewrite(cursor)
             cursor.close()
 
     # --- connections --------------------------------------------------------------------------------------------------

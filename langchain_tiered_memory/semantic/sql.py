@@ -135,6 +135,9 @@ def _insert(dialect: Callable[[sa.Table], Any]) -> sa.Executable:
 
 _INSERTS: Final = {True: _insert(sqlite_insert), False: _insert(postgresql_insert)}
 
+_ROW_BYTES: Final = 512
+"""About what a fact takes in a file."""
+
 
 class SQLFactStore(DatabaseBacked, FactStore):
     """Facts in a SQLite file or a PostgreSQL database, shared by any number of threads and processes.
@@ -242,7 +245,11 @@ class _SQLRows:
         statement = _ERASE_BY_USER if owner.session is None else _ERASE
         with self._database.writing() as cursor:
             cursor.execute(self._database.sql(statement), _owner_parameters(owner))
-            return sum(not deleted for (deleted,) in cursor.fetchall())
+            gone = cursor.fetchall()
+            if gone:
+                self._database.mark_erased(cursor)
+        self._database.scrub(_ROW_BYTES * len(gone))
+        return sum(not deleted for (deleted,) in gone)
 
     async def heads(self, keys: Sequence[Key]) -> Sequence[Row | None]:
         found = []

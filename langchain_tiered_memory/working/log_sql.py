@@ -255,8 +255,9 @@ class _Store:
                 cursor.execute(self._database.sql(_ERASE_NODES), {"session_id": session_id})
                 cursor.execute(self._database.sql(_ERASE), {"session_id": session_id})
                 count += int(cursor.rowcount)
-        if count:
-            self._database.scrub(size)
+            if count:
+                self._database.mark_erased(cursor)
+        self._database.scrub(size)
         return count
 
     async def nodes(self, session_id: str, after: int = 0) -> list[SummaryNode]:

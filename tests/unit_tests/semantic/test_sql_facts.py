@@ -173,3 +173,15 @@ def test_what_was_acknowledged_survives_a_killed_process(url):
         fact = facts.get(ADA, "e", "n")
         assert fact.value >= seen
         assert fact.version == fact.value + 1 == len(facts.history(ADA, "e", "n"))
+
+
+def test_what_was_erased_is_in_no_byte_of_the_folder(tmp_path):
+    ada, bob = MemoryScope(user="ada"), MemoryScope(user="bob")
+    with SQLFactStore(f"sqlite:///{tmp_path}/facts.db") as facts:
+        for n in range(200):
+            for scope in (ada, bob):
+                facts.put(scope, f"entity-{n}", "attribute", f"secret-{scope.user}-{n} " * (1 + n % 40))
+        assert facts.erase(ada) == 200
+        left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+        assert b"secret-ada" not in left
+        assert facts.get(bob, "entity-7", "attribute").value.startswith("secret-bob-7")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import pickle
@@ -449,6 +450,25 @@ def test_a_file_that_still_holds_erased_text_is_rewritten_by_whoever_closes_it_n
         log.version("user-1")
         log.append("user-1", [])
     assert b"user-3" not in bytes_in(tmp_path)
+
+
+def test_an_erasure_that_another_process_kept_from_the_file_is_finished_by_the_next(tmp_path, url):
+    with SQLMessageLog(url, busy_timeout=0.05) as log:
+        for n in range(60):
+            log.append("user-3", [wordy("user-3", n)])
+            log.append("user-4", [wordy("user-4", n)])
+        reader = sqlite3.connect(tmp_path / "memory.db", isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM tiered_memory_messages").fetchall()
+        with contextlib.suppress(MemoryStoreError):  # how much of it a reader prevents is SQLite's business
+            log.erase("user-3")
+        assert log.messages("user-3") == []
+        reader.execute("COMMIT")
+        reader.close()
+        assert log.erase("user-3") == 0
+        left = bytes_in(tmp_path)
+        assert b"user-3" not in left
+        assert b"secret-user-4" in left
 
 
 def test_nothing_in_a_log_grows_with_the_sessions_it_has_served(url):

@@ -1377,6 +1377,35 @@ async def test_an_async_chat_history_with_this_memory(log):
     assert log.messages(S) == chat(10)
 
 
+# --- what others left -------------------------------------------------------------------------------------------------
+
+
+async def test_a_stored_call_without_its_result_does_not_wedge_the_session(view, log):
+    """A chain that nobody runs tools for stores a question and a call; every later request was refused."""
+    memory = memory_of(log=log)
+    call = AIMessage("", tool_calls=[{"name": "weather", "args": {}, "id": "c"}], id="call")
+    log.append(S, [HumanMessage("Weather?", id="q"), call])
+    shown = await view(memory, [])
+    assert validate_messages([*shown, HumanMessage("Hello?")], "openai") == []
+    assert [message.id for message in shown[:2]] == ["q", "call"]
+    assert log.messages(S) == [HumanMessage("Weather?", id="q"), call]
+    log.append(S, [ToolMessage("22 °C", tool_call_id="c", id="late")])
+    assert [message.id for message in await view(memory, [])] == ["q", "call", "late"]
+
+
+async def test_a_list_that_somebody_else_trims_beside_the_memory_starts_nothing_anew(view, log):
+    """A middleware kept the state short, and with each trim the summary began again and lost the rules."""
+    memory = memory_of(log=log, detector=find_constraints)
+    said = [HumanMessage("Never call me before 9.", id="rule"), AIMessage("I will not.", id="noted")]
+    for number in range(30):
+        said = [*said, *chat(1, start=number)][-6 - number % 3 :]
+        shown = await view(memory, said)
+        assert "Never call me before 9." in "".join(str(message.text) for message in shown)
+        assert shown[-2:] == said[-2:]
+    assert len(log.messages(S)) == 62
+    assert covered(live_nodes(log.nodes(S)))[0] == 1
+
+
 # --- construction -----------------------------------------------------------------------------------------------------
 
 
