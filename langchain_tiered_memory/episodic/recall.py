@@ -76,7 +76,9 @@ async def recall(context: MemoryContext, asked: Question, *, half_life: float | 
     now = asked.now if half_life is not None else None
     ranked = rank(query, found.candidates(context.unnamed), now=now, half_life=half_life)
     ranked = [one for one in ranked if one.score >= asked.min_score]
-    ranked = found.without_restatements(ranked)[: asked.k]
+    if asked.where.valid_at is not None:  # else it is asked what was said when
+        ranked = found.without_restatements(ranked)
+    ranked = ranked[: asked.k]
     rows = await _whole(collection, found, ranked, asked)
     documents = [document_of(episode_of(rows[one.candidate.id]), one, explain=asked.explain) for one in ranked]
     event = EpisodesRecalled(

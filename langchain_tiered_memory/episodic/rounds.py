@@ -42,6 +42,9 @@ _ROLES: Final[Mapping[Speaking, Role]] = {
     "result": "tool",
     "other": "assistant",
 }
+_CALL_BLOCKS: Final = frozenset(
+    ("tool_use", "tool_call", "function_call", "server_tool_use", "server_tool_call", "custom_tool_call")
+)
 _RESULT_BLOCKS: Final = frozenset(
     ("tool_result", "server_tool_result", "function_call_output", "web_search_tool_result")
 )
@@ -112,10 +115,12 @@ def _changed(message: BaseMessage, **changes: object) -> BaseMessage:
 def _is_said(block: Mapping[str, object]) -> bool:
     """Whether a content block is words, a call, a result, or a picture or another medium."""
     kind = str(block.get("type", ""))
-    if "reasoning" in kind or "thinking" in kind or {"reasoning", "thinking"} & block.keys():
-        return False
-    if kind.endswith(("_use", "_call", "_output", "_result")) or kind in _RESULT_BLOCKS:
+    if kind in _CALL_BLOCKS or kind in _RESULT_BLOCKS:
         return True
+    if "reasoning" in kind or "thinking" in kind or kind.endswith(("_call", "_use", "_output", "_result")):
+        return False
+    if {"reasoning", "thinking"} & block.keys():
+        return False
     if any(isinstance(block.get(key), str) for key in ("text", "refusal")):
         return True
     return any(medium in kind or medium in block for medium in _MEDIA)

@@ -536,6 +536,8 @@ class EpisodicConformance:
         assert [document.metadata["created_at"][:10] for document in told] == ["2026-03-03"]
         assert len(found) == 3  # an answer to the same question is not the same answer
         assert await call(memory, "count", ada) == 5  # and nothing was lost
+        everything = await call(memory, "recall", "What am I allergic to?", scope=ada, k=10, include_expired=True)
+        assert len(everything) == 5
 
     @pytest.mark.parametrize("wrong", [{"k": 0}, {"k": True}, {"k": 1_001}, {"kinds": ["cursor"]}, {"rounds": 3}])
     async def test_a_question_that_makes_no_sense_is_refused(self, memory, call, ada, wrong):

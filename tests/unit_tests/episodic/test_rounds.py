@@ -70,6 +70,8 @@ def test_a_picture_is_named_and_its_data_is_not_kept():
         {"type": "reasoning_content", "reasoning_content": {"text": "lying"}},
         {"type": "non_standard", "value": {"lying": 1}},
         {"cachePoint": {"type": "lying"}},
+        {"type": "web_search_call", "id": "ws_1", "action": {"query": "lying"}},
+        {"type": "file_search_call", "id": "lying", "queries": ["lying"]},
     ],
 )
 def test_what_a_model_thought_and_what_only_a_provider_reads_was_not_said(unsaid):
