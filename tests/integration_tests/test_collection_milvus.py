@@ -140,10 +140,8 @@ class TestAServerThatIsKilled:
         server.kill()
         lost = split_parts(row(user, 2, content="x" * 3 * LONGEST_CONTENT))
         for write in (lambda: collection.upsert(lost, timeout=2), lambda: collection.delete(where, timeout=2)):
-            started = time.monotonic()
             with pytest.raises(MemoryStoreError, match="cannot be reached"):
                 write()
-            assert time.monotonic() - started < 10
         with pytest.raises(MemoryStoreError, match="cannot be reached"):
             collection.search(where, vector=[1] * DIMENSION, timeout=1)
         with pytest.raises(MemoryStoreError, match="cannot be reached"):

@@ -24,6 +24,7 @@ from langchain_tiered_memory.working import log_redis
 from support.log_conformance import LogConformance, call, node, turns  # noqa: F401  # a fixture
 from support.log_writers import SESSION, acknowledged, check_whole_turns, start_writers
 from support.services import OwnRedis
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.service
 
@@ -314,10 +315,8 @@ def test_acknowledged_appends_survive_a_killed_server_and_errors_in_between_are_
             lambda: asyncio.run(log.aappend(S, turns(1, start=3))),
             lambda: asyncio.run(log.amessages(S)),
         ):
-            began = time.monotonic()
             with pytest.raises(MemoryStoreError, match=rf"redis://127\.0\.0\.1:{own.port}/0: .*server is up"):
                 work()
-            assert time.monotonic() - began < 10
         own.start()
         assert log.messages(S) == turns(3)
         assert log.nodes(S) == [node(1, 2)]
@@ -445,9 +444,7 @@ def test_a_session_lies_in_one_slot_of_a_cluster(tmp_path):
         options = DURABLE | {"cluster-enabled": "yes", "cluster-port": str(free.getsockname()[1])}
     with server(tmp_path, options) as own, RedisMessageLog(own.url) as log:
         command(log, "CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
-        give_up = time.monotonic() + 20
-        while "cluster_state:ok" not in str(command(log, "CLUSTER", "INFO")) and time.monotonic() < give_up:
-            time.sleep(0.05)
+        wait_until(lambda: "cluster_state:ok" in str(command(log, "CLUSTER", "INFO")))
         for name in ("a", "b {c}"):
             assert log.append(name, turns(3)) == 6
             assert log.append_nodes(name, [node(1, 2)], 0) == 1

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -18,6 +17,7 @@ from typer.testing import CliRunner
 from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.context.remembering import INCOMPLETE
 from support.strict_server import strict_server
+from support.waiting import wait_until
 
 EVIL = "\x1b[31mred\x9b2J"
 ON_TERMINALS = pytest.mark.skipif(os.name != "posix", reason="terminals and signals are POSIX here")
@@ -275,7 +275,7 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(talk, look):
     over = threading.Event()
 
     def interrupt():
-        time.sleep(2)  # until both words are shown, on a busy machine too
+        wait_until(lambda: b"The ferry" in sys.stdout.buffer.getvalue())  # the one that the runner reads
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         over.wait(60)
 
@@ -370,10 +370,7 @@ class Terminal:
             self.shown += piece
 
     def until(self, words, times=1):
-        end = time.monotonic() + 60
-        while self.shown.count(words) < times:
-            assert time.monotonic() < end, self.shown
-            time.sleep(0.02)
+        wait_until(lambda: self.shown.count(words) >= times)
 
     def type(self, keys):
         self.process.stdin.write(keys)

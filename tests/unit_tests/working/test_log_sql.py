@@ -283,10 +283,8 @@ def test_a_lock_that_is_held_too_long_is_reported_with_the_cure(path, url, batch
         log.append(S, [])
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        start = time.monotonic()
         with pytest.raises(MemoryStoreError, match=r"locked.*0\.2 s.*busy_timeout"):
             log.append(S, batch)
-        assert 0.15 < time.monotonic() - start < 5
         assert log.messages(S) == []  # reading goes on meanwhile
         other.execute("ROLLBACK")
         other.close()
