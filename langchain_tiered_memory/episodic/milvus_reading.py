@@ -16,7 +16,7 @@ from langchain_tiered_memory._sync import Caller
 from langchain_tiered_memory.episodic.filters import Where, literal
 from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection, MilvusRequest
 from langchain_tiered_memory.episodic.milvus_lite import Untyped
-from langchain_tiered_memory.episodic.milvus_schema import SPARSE, VECTOR, Capabilities, CollectionSchema, Opened
+from langchain_tiered_memory.episodic.milvus_schema import SPARSE, VECTOR, CollectionSchema, Opened
 from langchain_tiered_memory.episodic.rows import (
     FIELDS,
     FIELDS_OF_HITS,
@@ -175,7 +175,7 @@ class CollectionReader:
             for hit in found:
                 row = row_of_hit(str(hit["id"]), where.user_key, hit["entity"])
                 hits.dense.append((row, max(-1.0, min(1.0, float(hit["distance"])))))
-        if terms and terms.strip() and (await self._open(deadline)).capabilities.bm25:
+        if terms and terms.strip() and (await self._open(deadline)).bm25:
             found = await self._search(where, SPARSE, terms, ("session_key", "number", "part"), limit, deadline)
             hits.lexical.extend(_lexical_hits(found))
         return hits
@@ -312,9 +312,9 @@ class CollectionReader:
         found: Sequence[Fields] = await self._ask(MilvusRequest("query", work, name, partition), deadline)
         return found
 
-    async def capabilities(self) -> Capabilities:
+    async def opened(self) -> Opened:
         """What this Milvus can do; opens it. One that finds nothing by words is warned about, once for each object."""
-        return (await self._open(self._deadline(None))).capabilities
+        return await self._open(self._deadline(None))
 
 
 def _lexical_hits(found: Iterable[Mapping[str, Any]]) -> list[tuple[LexicalHit, float]]:

@@ -18,7 +18,7 @@ from langchain_tiered_memory.episodic.milvus_lite import Untyped
 from langchain_tiered_memory.episodic.rows import LONGEST_ENTITY, LONGEST_ID, escaped, plain
 from langchain_tiered_memory.errors import MemoryStoreError
 
-__all__ = ["SPARSE", "VECTOR", "Capabilities", "CollectionSchema", "Opened", "knows_bm25"]
+__all__ = ["SPARSE", "VECTOR", "CollectionSchema", "Opened", "knows_bm25"]
 
 VECTOR: Final = "vector"
 SPARSE: Final = "words"
@@ -36,20 +36,20 @@ _NEXT: Final = "_next"
 
 
 @dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What the Milvus at the other end can do, found out at open.
+class Opened:
+    """A collection that is there, checked and loaded, and what the Milvus at the other end can do with it.
 
     Attributes:
-        lite: Whether it is Milvus Lite, embedded in this process.
-        version: What it calls itself.
+        version: What Milvus calls itself.
         bm25: Whether the collection can be searched by words; where not, a search gives no lexical hits.
         dense: Whether the collection has vectors.
+        partitions: In how many partitions the users are spread.
     """
 
-    lite: bool
     version: str
     bm25: bool
     dense: bool
+    partitions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +86,6 @@ class _Making:
             msg = f"the collection {name!r} has layout {making.layout}, this version knows {_LAYOUT}: update it"
             raise MemoryStoreError(msg)
         return making
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A collection that is there, checked and loaded.
-
-    Attributes:
-        capabilities: What can be done with it.
-        partitions: In how many partitions the users are spread.
-    """
-
-    capabilities: Capabilities
-    partitions: int
 
 
 class CollectionSchema:
@@ -156,17 +143,16 @@ class CollectionSchema:
             making = _Making.read(self.name, described)
             self._check(making)
             fields = {field["name"] for field in described.get("fields", ())}
-            lite = self._connection.is_lite
-            known = Capabilities(lite=lite, version=version, bm25=SPARSE in fields, dense=VECTOR in fields)
-            self._complete(known, making, deadline)
-            found = self.opened = Opened(known, making.partitions)
+            found = Opened(version, SPARSE in fields, VECTOR in fields, making.partitions)
+            self._complete(found, deadline)
+            self.opened = found
         if making.analysis != ANALYSIS:
             msg = (
                 f"the search terms in {self.name!r} were made by rules of version {making.analysis}, questions go by "
                 f"version {ANALYSIS}: words may be missed until you reindex() its episodes"
             )
             warnings.warn(msg, UserWarning, stacklevel=2)
-        if not known.bm25:
+        if not found.bm25:
             msg = (
                 f"Milvus at {self._connection.name} ({version}) holds no index of words for {self.name!r}: episodes "
                 "are found by vector only. Milvus 2.5 and Milvus Lite have one; after an update, reindex()"
@@ -217,14 +203,14 @@ class CollectionSchema:
             if not is_there():
                 raise
 
-    def _complete(self, known: Capabilities, making: _Making, deadline: float) -> None:
+    def _complete(self, found: Opened, deadline: float) -> None:
         """Partitions and indexes that are missing, and the loading, without which nothing can be searched."""
         there = self._call("list_partitions", lambda c, s: c.list_partitions(self.name, timeout=s), deadline)
-        for number in range(making.partitions):
+        for number in range(found.partitions):
             if (partition := f"p{number}") not in there:
                 self._add_partition(partition, deadline)
         indexed = self._indexes(deadline)
-        wanted = _indexes_of(known, zilliz="zilliz" in self._connection.name.lower())
+        wanted = _indexes_of(found, zilliz="zilliz" in self._connection.name.lower())
         for field in wanted.keys() - indexed:
             self._add_index(field, wanted[field], deadline)
         self._call("load_collection", lambda c, s: c.load_collection(self.name, timeout=s), deadline)
@@ -331,7 +317,7 @@ def _schema_of(making: _Making, *, lite: bool, bm25: bool) -> Untyped:
     return schema
 
 
-def _indexes_of(known: Capabilities, *, zilliz: bool) -> dict[str, Untyped]:
+def _indexes_of(found: Opened, *, zilliz: bool) -> dict[str, Untyped]:
     """The indexes of a collection, by field.
 
     Vectors are compared one by one (FLAT): under a filter AUTOINDEX, HNSW and IVF_FLAT lose rows, on Milvus Lite up to
@@ -340,10 +326,10 @@ def _indexes_of(known: Capabilities, *, zilliz: bool) -> dict[str, Untyped]:
     """
     pymilvus = import_optional("pymilvus", needed_by="EpisodicMemory")
     wanted: dict[str, Untyped] = {}
-    if known.dense:
+    if found.dense:
         wanted[VECTOR] = pymilvus.MilvusClient.prepare_index_params()
         wanted[VECTOR].add_index(VECTOR, index_type="AUTOINDEX" if zilliz else "FLAT", metric_type="IP")
-    if known.bm25:
+    if found.bm25:
         wanted[SPARSE] = pymilvus.MilvusClient.prepare_index_params()
         kind = "AUTOINDEX" if zilliz else "SPARSE_INVERTED_INDEX"
         wanted[SPARSE].add_index(SPARSE, index_type=kind, metric_type="BM25", params=_BM25)

@@ -60,7 +60,7 @@ async def recall(context: MemoryContext, asked: Question, *, half_life: float | 
     collection = await context.provider.for_search(context.caller, vector, asked.seconds_left())
     if collection is None:
         return []
-    if failure is not None and not (await collection.capabilities()).bm25:
+    if failure is not None and not (await collection.opened()).bm25:
         raise failure
     found = _Found()
     found.add(

@@ -105,7 +105,7 @@ def by_size(uri: str, *, cpu: bool) -> bool:
     model = embeddings()
     memory = EpisodicMemory(uri, embeddings=model)
     collection = Collection(uri, dimension=model.dimension, model=model_name_of(model), timeout=120)
-    collection.capabilities()
+    collection.opened()
     raw = collection.connection._client.client
     figures: dict[str, list[float]] = {"write": [], "recall": [], "rows": [], "bare": []}
     size = 0

@@ -254,7 +254,7 @@ class CollectionConformance:
             hits = collection.search(Where.of(scope), vector=[1] * DIMENSION, terms="round", limit=1_000)
             assert {one.user for one, _ in hits.dense} == {HOSTILE[n]}
             own = {f"{tenant[:8]}{n}-{k}" for k in range(3)}
-            assert {one.episode for one, _ in hits.lexical} == (own if collection.capabilities().bm25 else set())
+            assert {one.episode for one, _ in hits.lexical} == (own if collection.opened().bm25 else set())
             assert collection.count(Where.of(scope, entity=HOSTILE[n][:99])) == 3
         assert collection.delete(Where.of(scopes[2])) == 3
         assert [collection.count(Where.of(scope)) for scope in scopes] == [

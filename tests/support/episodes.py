@@ -756,7 +756,7 @@ class EpisodicConformance:
         with EpisodicMemory(uri, embeddings, clock=clock, collection="failing", hooks=[told.append]) as memory:
             await call(memory, "remember", "my sister lives in Turin", scope=ada)
             embeddings.failures = 1_000
-            if run_sync(memory._provider.of_model(32).capabilities()).bm25:
+            if run_sync(memory._provider.of_model(32).opened()).bm25:
                 assert len(await call(memory, "recall", "sister", scope=ada)) == 1
             else:
                 with pytest.raises(MemoryStoreError, match="busy"):

@@ -69,8 +69,8 @@ class TestMilvusLite(CollectionConformance):
         assert collection.search(Where(user_key=user, valid_at=10), terms=last).lexical == []
 
     def test_what_it_can_do_is_said(self, collection):
-        capabilities = collection.capabilities()
-        assert (capabilities.lite, capabilities.bm25, capabilities.dense) == (True, True, True)
+        capabilities = collection.opened()
+        assert (capabilities.bm25, capabilities.dense) == (True, True)
         assert capabilities.version.startswith("milvus_lite")
 
 
@@ -170,7 +170,7 @@ def test_words_only_needs_no_vectors(milvus_lite_uri):
             collection.search(Where(user_key="u"), vector=[1, 2])
         with pytest.raises(ValueError, match="has a vector"):
             collection.upsert([row("u", 4)])
-        assert not collection.capabilities().dense
+        assert not collection.opened().dense
 
 
 def test_a_collection_of_somebody_else_is_left_alone(milvus_lite_uri):
@@ -349,7 +349,7 @@ def test_which_servers_search_by_words(version, known):
 
 def test_a_request_that_milvus_refuses_is_our_own_error(milvus_lite_uri, caplog):
     with opened(milvus_lite_uri) as collection:
-        collection.capabilities()
+        collection.opened()
         wrong = MilvusRequest("query", lambda client, _: client.query("episodes", "no filter"))
         with pytest.raises(MemoryStoreError, match="refused query") as raised:
             run_sync(collection.connection.request(BLOCKING, wrong, time.monotonic() + 5))
@@ -361,7 +361,7 @@ def test_opening_warns_of_nothing_where_everything_can_be_done(milvus_lite_uri):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with opened(milvus_lite_uri) as collection:
-            collection.capabilities()
+            collection.opened()
 
 
 def test_only_who_wrote_lately_waits_for_it(milvus_lite_uri):
