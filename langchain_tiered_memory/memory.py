@@ -5,38 +5,68 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict, Unpack
 from uuid import uuid4
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from langchain_tiered_memory._driving import Call, Steps, adrive, drive
 from langchain_tiered_memory._lifecycle import Closing
 from langchain_tiered_memory._optional import import_optional
+from langchain_tiered_memory._sync import AWAITING, BLOCKING, Caller, run_sync
 from langchain_tiered_memory._times import utc_now
-from langchain_tiered_memory.context.assembler import ContextAssembler
+from langchain_tiered_memory.context.assembler import ContextAssembler, ToolLike
+from langchain_tiered_memory.context.assembly import RecallCache
 from langchain_tiered_memory.context.budget import ContextBudget
-from langchain_tiered_memory.context.recollections import Recollections
-from langchain_tiered_memory.context.remembering import RememberRound
+from langchain_tiered_memory.context.remember import RememberRound
 from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
+from langchain_tiered_memory.erasure import Erased, Erasure
 from langchain_tiered_memory.errors import ScopeError
 from langchain_tiered_memory.events import EventHook, hooks_of
+from langchain_tiered_memory.indexer import Indexer, timeout_of, unanswered
+from langchain_tiered_memory.messages.trimming import CounterLike
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.semantic.store import FactStore
+from langchain_tiered_memory.session_names import OWNED, session_key, session_of
+from langchain_tiered_memory.stores import EmbeddingsLike, budget_of, episodes_of, facts_of, log_of
 from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
-from langchain_tiered_memory.wiring.erasing import Erased, aexported, erased, exported
-from langchain_tiered_memory.wiring.following import Follower, patience, unanswered
-from langchain_tiered_memory.wiring.naming import is_of, prefixes_of, session_key, session_of
-from langchain_tiered_memory.wiring.opening import EmbeddingsLike, budget_of, episodes_of, facts_of, log_of
 from langchain_tiered_memory.working.compaction.memory import SummaryMemory
 from langchain_tiered_memory.working.compaction.settings import SummarizerGuard
 from langchain_tiered_memory.working.log import MessageLog
+from langchain_tiered_memory.working.summarizers import SummarizerLike
+
+if TYPE_CHECKING:
+    from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
+    from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
 
 __all__ = ["TieredMemory"]
 
 _INTEGRATIONS: Final = "langchain_tiered_memory.integrations"
+
+
+class AssemblerOptions(TypedDict, total=False):
+    """What `TieredMemory.assembler` takes, each as `ContextAssembler` takes it."""
+
+    tools: Sequence[ToolLike] | None
+    k: int
+    min_score: float
+    recall: Mapping[str, Any] | None
+    procedures: ProceduralMemory | None
+    output: Literal["messages", "prompt"]
+    hooks: Iterable[EventHook]
+
+
+class RecallOptions(TypedDict, total=False):
+    """What `TieredMemory.retriever` takes, each as `EpisodicMemory.recall` takes it."""
+
+    as_of: Any
+    max_age: Any
+    include_expired: bool
+    filter: Any
+    kinds: Sequence[str] | None
+    entity: str | None
+    min_score: float
 
 
 class TieredMemory(Closing):
@@ -75,7 +105,8 @@ class TieredMemory(Closing):
         clock: Gives the time.
 
     Attributes:
-        log: The working tier, a `MessageLog`: what was said, by session.
+        log: The working tier, a `MessageLog`: what was said, by session. A session's name in it has its owner's in it
+            (`transcript`, `sessions` and `save` find it); to append under a bare id is refused.
         episodes: The episodic tier, an `EpisodicMemory`.
         facts: The semantic tier, a `FactStore`.
         procedures: The procedural tier, a `ProceduralMemory`, or `None`.
@@ -91,13 +122,13 @@ class TieredMemory(Closing):
         self,
         path: str | Path | None = "./memory",
         embeddings: EmbeddingsLike = "local",
-        summarizer: Any = None,  # noqa: ANN401  # as SummaryMemory takes it
+        summarizer: SummarizerLike = None,
         budget: ContextBudget | None = None,
         *,
         model_window: int | None = None,
         max_tokens: int | None = None,
         procedures: ProceduralMemory | None = None,
-        token_counter: Any = None,  # noqa: ANN401  # as trim_messages takes it
+        token_counter: CounterLike = None,
         summary: Mapping[str, Any] | None = None,
         log: MessageLog | None = None,
         episodes: EpisodicMemory | None = None,
@@ -116,12 +147,14 @@ class TieredMemory(Closing):
         self.episodes = episodes or episodes_of(f"{folder}/episodes.db", embeddings, clock=clock, hooks=hooks)
         if folder is not None:  # made when nothing can be wrong any more
             folder.mkdir(parents=True, exist_ok=True)
-        self.log = log or log_of(f"sqlite:///{folder}/log.db", clock)
+        self._log = log or log_of(f"sqlite:///{folder}/log.db", clock)
+        self.log: MessageLog = _OwnedLog(self._log)
         self.facts = facts or facts_of(f"sqlite:///{folder}/facts.db", clock)
         self._token_counter = token_counter
         self._hooks = hooks
-        self._recollections = Recollections()
-        self.follower = Follower(self.log, self.episodes, self._hooks)
+        self._recall_cache = RecallCache()
+        self.indexer = Indexer(self._log, self.episodes, self._hooks)
+        self._erasure = Erasure(self._log, self.episodes, self.facts)
         self.summary = self._summary(summarizer, clock, dict(summary or {}))
 
     @classmethod
@@ -159,7 +192,7 @@ class TieredMemory(Closing):
             **settings,
         )
 
-    def _summary(self, summarizer: Any, clock: Clock, settings: dict[str, Any]) -> SummaryMemory:  # noqa: ANN401  # as given
+    def _summary(self, summarizer: SummarizerLike, clock: Clock, settings: dict[str, Any]) -> SummaryMemory:
         """The summary memory of all sessions."""
         # All that is left beside the procedures: what facts and episodes want of it is seen anew at each request.
         own = self.procedures.tokens(self._token_counter) if self.procedures is not None else 0
@@ -167,7 +200,7 @@ class TieredMemory(Closing):
         given = {"max_tokens": max(1, room), "token_counter": self._token_counter, "hooks": self._hooks}
         guard = settings.get("guard") or SummarizerGuard()
         settings["guard"] = replace(guard, clock=guard.clock or clock)
-        return SummaryMemory(summarizer, log=self.log, **{**given, **settings})
+        return SummaryMemory(summarizer, log=self._log, **{**given, **settings})
 
     # --- whose it is --------------------------------------------------------------------------------------------------
 
@@ -189,31 +222,19 @@ class TieredMemory(Closing):
 
     def sessions(self, scope: MemoryScope) -> list[str]:
         """The ids of a user's sessions that hold a message, sorted."""
-        return sorted(
-            session_of(name)
-            for prefix in prefixes_of(scope)
-            for name in self.log.sessions(prefix)
-            if is_of(name, scope)
-        )
+        return sorted(map(session_of, run_sync(self._erasure.sessions(BLOCKING, scope))))
 
     async def asessions(self, scope: MemoryScope) -> list[str]:
         """`sessions`, awaited."""
-        return sorted(
-            [
-                session_of(name)
-                for prefix in prefixes_of(scope)
-                for name in await self.log.asessions(prefix)
-                if is_of(name, scope)
-            ]
-        )
+        return sorted(map(session_of, await self._erasure.sessions(AWAITING, scope)))
 
     def transcript(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
         """Everything that was said in a session."""
-        return self.log.messages(session_key(session_id, scope))
+        return self._log.messages(session_key(session_id, scope))
 
     async def atranscript(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
         """`transcript`, awaited."""
-        return await self.log.amessages(session_key(session_id, scope))
+        return await self._log.amessages(session_key(session_id, scope))
 
     def unanswered(self, session_id: str, scope: MemoryScope | None = None) -> list[BaseMessage]:
         """The questions of a session to which no answer came, oldest first: the model failed, or the call was cut."""
@@ -225,36 +246,39 @@ class TieredMemory(Closing):
 
     # --- what the application uses ------------------------------------------------------------------------------------
 
-    def assembler(self, **settings: Any) -> ContextAssembler:  # noqa: ANN401  # what ContextAssembler takes
+    def assembler(self, **settings: Unpack[AssemblerOptions]) -> ContextAssembler:
         """A Runnable from messages or a question to what goes to the model.
 
         Args:
-            **settings: What `ContextAssembler` takes otherwise, such as `k`, `recall` or `tools`.
+            **settings: What `ContextAssembler` takes beside the tiers, such as `k`, `min_score`, `recall` or `tools`.
         """
-        given: dict[str, Any] = {
-            "budget": self.budget,
-            "summary": self.summary,
-            "episodes": self.episodes,
-            "facts": self.facts,
-            "procedures": self.procedures,
-            "token_counter": self._token_counter,
-            "hooks": self._hooks,
-            "session_key": session_key,
-            "recollections": self._recollections,
-        }
-        recall = {"timeout": patience(self.episodes), **(settings.pop("recall", None) or {})}
-        return ContextAssembler(**{**given, **settings, "recall": recall})
+        given: AssemblerOptions = {"procedures": self.procedures, "hooks": self._hooks, **settings}
+        given["recall"] = {"timeout": timeout_of(self.episodes), **(settings.get("recall") or {})}
+        return ContextAssembler(
+            self.budget,
+            summary=self.summary,
+            episodes=self.episodes,
+            facts=self.facts,
+            token_counter=self._token_counter,
+            session_key=session_key,
+            recall_cache=self._recall_cache,
+            **given,
+        )
 
     def remember_round(self) -> RememberRound:
         """A Runnable for the end of a chain, behind the model: it hands the answer on, and keeps it."""
         return RememberRound(self._answered)
 
-    def retriever(self, *, k: int = 5, scope: MemoryScope | None = None, **settings: Any) -> EpisodicRetriever:  # noqa: ANN401  # as recall takes them
+    def retriever(
+        self, *, k: int = 5, scope: MemoryScope | None = None, **settings: Unpack[RecallOptions]
+    ) -> EpisodicRetriever:
         """A LangChain retriever over the episodes; the scope may come with the call's configuration."""
         return self.episodes.as_retriever(k=k, scope=scope, **settings)
 
-    def history(self, session_id: str, user_id: str | None = None, tenant_id: str | None = None) -> Any:  # noqa: ANN401  # of an adapter, which this floor may not know
-        """A session as a LangChain chat history, a `TieredChatMessageHistory`; what it saves becomes episodes too.
+    def history(
+        self, session_id: str, user_id: str | None = None, tenant_id: str | None = None
+    ) -> TieredChatMessageHistory:
+        """A session as a LangChain chat history; what it saves becomes episodes too.
 
         Args:
             session_id: The session.
@@ -263,72 +287,75 @@ class TieredMemory(Closing):
         """
         adapter = import_optional(f"{_INTEGRATIONS}.history", needed_by="TieredMemory.history")
         scope = None if user_id is None else MemoryScope(user_id, tenant_id or DEFAULT_TENANT, session_id)
-        return adapter.TieredChatMessageHistory(
+        history: TieredChatMessageHistory = adapter.TieredChatMessageHistory(
             session_key(session_id, scope),
-            self.log,
+            self._log,
             memory=self.summary,
             hooks=self._hooks,
-            after_append=None if scope is None else lambda: self.follower.followed(session_id, scope),
+            after_append=None if scope is None else lambda caller: self.indexer.index(caller, session_id, scope),
         )
+        return history
 
-    def middleware(self, **settings: Any) -> Any:  # noqa: ANN401  # as above
-        """A `TieredMemoryMiddleware` for `create_agent`.
+    def middleware(self, *, tools: Iterable[str] = ()) -> TieredMemoryMiddleware:
+        """The memory as middleware for `create_agent`.
 
         Args:
-            **settings: What the middleware takes otherwise, such as `tools`.
+            tools: Names of tools to give to the model: `"recall_memory"` and `"save_fact"`.
         """
         adapter = import_optional(f"{_INTEGRATIONS}.middleware", needed_by="TieredMemory.middleware")
-        return adapter.TieredMemoryMiddleware(self, **settings)
+        middleware: TieredMemoryMiddleware = adapter.TieredMemoryMiddleware(self, tools=tools)
+        return middleware
 
     # --- from the log to the episodes ---------------------------------------------------------------------------------
 
     def save(self, session_id: str, messages: Sequence[BaseMessage], scope: MemoryScope | None = None) -> None:
         """Append messages to a session, and make episodes of its finished rounds."""
-        drive(self.follower.saved(session_id, messages, scope))
+        run_sync(self.indexer.append(BLOCKING, session_id, messages, scope))
 
     async def asave(self, session_id: str, messages: Sequence[BaseMessage], scope: MemoryScope | None = None) -> None:
         """`save`, awaited."""
-        await adrive(self.follower.saved(session_id, messages, scope))
+        await self.indexer.append(AWAITING, session_id, messages, scope)
 
     def catch_up(self, scope: MemoryScope) -> int:
         """Make episodes of whatever the log has beyond them in a user's sessions, and count the new ones.
 
-        Each answer that is saved does it for its session, and for those that Milvus missed since this object was made;
-        this is for the sessions that it missed before.
+        Each answer that is saved does it for its session, and for a few of those that Milvus missed since this object
+        was made; this is for all of a user's sessions, also those that it missed before.
 
         Raises:
             MemoryStoreError: Milvus or the embedding model does not answer.
         """
-        return drive(self.follower.caught_up(scope))
+        return run_sync(self.indexer.catch_up(BLOCKING, scope))
 
     async def acatch_up(self, scope: MemoryScope) -> int:
         """`catch_up`, awaited."""
-        return await adrive(self.follower.caught_up(scope))
+        return await self.indexer.catch_up(AWAITING, scope)
 
-    def _answered(self, messages: Sequence[BaseMessage], config: RunnableConfig) -> Steps[None]:
+    async def _answered(self, caller: Caller, messages: Sequence[BaseMessage], config: RunnableConfig) -> None:
         configurable = config.get("configurable") or {}
         session_id = configurable.get("session_id")
         if session_id is None:
             msg = 'no session: call the chain with {"configurable": {"session_id": ...}}, see TieredMemory.config'
             raise ValueError(msg)
         scope = MemoryScope.from_config(config) if configurable.get("user_id") is not None else None
-        if scope is None and not (yield Call(self.log, "version", (session_key(session_id, None),))):
+        log = self._log
+        if scope is None and not await caller.call(log.last, log.alast, session_key(session_id, None)):
             msg = (
                 f"no user, and nothing was asked in a session {session_id!r} that belongs to nobody: name the user in "
                 "the call's configuration and not in the input alone, see TieredMemory.config"
             )
             raise ScopeError(msg)
-        yield from self.follower.saved(session_id, messages, scope)
+        await self.indexer.append(caller, session_id, messages, scope, is_run=True)
 
     # --- everything of somebody ---------------------------------------------------------------------------------------
 
     def export(self, scope: MemoryScope) -> Iterator[dict[str, Any]]:
         """Everything that is kept of a user, or of one session of theirs, as plain data with the tier of each."""
-        return exported(self.log, self.episodes, self.facts, scope)
+        return self._erasure.export(scope)
 
     def aexport(self, scope: MemoryScope) -> AsyncIterator[dict[str, Any]]:
         """`export`, awaited record by record."""
-        return aexported(self.log, self.episodes, self.facts, scope)
+        return self._erasure.aexport(scope)
 
     def erase(self, scope: MemoryScope) -> Erased:
         """Erase everything that is kept of a user, or of one session of theirs, in all tiers.
@@ -340,31 +367,75 @@ class TieredMemory(Closing):
             MemoryStoreError: A store does not answer, or still holds something after it was erased. What was erased
                 before stays erased; erase again.
         """
-        gone = drive(erased(self.log, self.episodes, self.facts, scope))
+        gone = run_sync(self._erasure.erase(BLOCKING, scope))
         self._forget(scope)
         return gone
 
     async def aerase(self, scope: MemoryScope) -> Erased:
         """`erase`, awaited."""
-        gone = await adrive(erased(self.log, self.episodes, self.facts, scope))
+        gone = await self._erasure.erase(AWAITING, scope)
         self._forget(scope)
         return gone
 
     def _forget(self, scope: MemoryScope) -> None:
-        self.follower.forget(scope)
-        self._recollections.forget(scope)
+        self.indexer.forget(scope)
+        self._recall_cache.forget(scope)
 
     # --- closing ------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Close all stores. Closing twice is fine."""
-        for store in (self.log, self.episodes, self.facts):
+        for store in (self._log, self.episodes, self.facts):
             store.close()
 
     async def aclose(self) -> None:
         """`close`, awaited."""
-        for store in (self.log, self.episodes, self.facts):
+        for store in (self._log, self.episodes, self.facts):
             await store.aclose()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(log={self.log!r}, episodes={self.episodes!r}, facts={self.facts!r})"
+
+
+class _OwnedLog(MessageLog):
+    """The log of a memory, in which a session bears its owner's name: one under a bare id would be seen by nobody."""
+
+    def __init__(self, log: MessageLog) -> None:
+        super().__init__(log.blocking, log.awaited)
+        self._given = log
+
+    def append(self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None) -> int:
+        """As the log itself, for a session whose name says whose it is.
+
+        Raises:
+            ValueError: The name is a bare id; says what to call instead.
+        """
+        _check_owned(session_id)
+        return super().append(session_id, messages, expected_version)
+
+    async def aappend(
+        self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None
+    ) -> int:
+        """`append`, awaited."""
+        _check_owned(session_id)
+        return await super().aappend(session_id, messages, expected_version)
+
+    def close(self) -> None:
+        """Close the log."""
+        self._given.close()
+
+    async def aclose(self) -> None:
+        """`close`, awaited."""
+        await self._given.aclose()
+
+    def __repr__(self) -> str:
+        return repr(self._given)
+
+
+def _check_owned(session_id: str) -> None:
+    if isinstance(session_id, str) and not session_id.startswith(OWNED):
+        msg = (
+            f"session_id={session_id!r} says of no user that it is theirs, so no user would see it: call "
+            f"memory.save({session_id!r}, messages, MemoryScope(user=...)) or memory.history({session_id!r}, user_id)"
+        )
+        raise ValueError(msg)

@@ -125,7 +125,7 @@ def inspect(
     from langchain_core.messages import message_to_dict
 
     from langchain_tiered_memory.display import session_renderable
-    from langchain_tiered_memory.wiring.naming import session_key
+    from langchain_tiered_memory.session_names import session_key
 
     with place.opened() as memory:
         scope = place.scope(session)
@@ -238,7 +238,7 @@ def _size(memory: TieredMemory, scope: MemoryScope) -> str:
 def session_rows(memory: TieredMemory, scope: MemoryScope) -> list[SessionRow]:
     """What there is to know of each session of a user, the newest last."""
     from langchain_tiered_memory.messages.protocol import is_user_turn
-    from langchain_tiered_memory.wiring.naming import session_key
+    from langchain_tiered_memory.session_names import session_key
 
     rows: list[SessionRow] = []
     for session in memory.sessions(scope):

@@ -102,7 +102,7 @@ class Place:
         from langchain_tiered_memory.cli.models import embeddings_named
         from langchain_tiered_memory.memory import TieredMemory
         from langchain_tiered_memory.messages.tokens import EstimatingCounter
-        from langchain_tiered_memory.wiring.opening import facts_of, log_of
+        from langchain_tiered_memory.stores import facts_of, log_of
 
         model = embeddings_named(self.embeddings) if vectors else _no_embeddings()
         given: dict[str, Any] = {"max_tokens": _READING, "token_counter": EstimatingCounter()} | settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.messages import BaseMessage
@@ -14,12 +14,10 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableSerializable
 from pydantic import ConfigDict, PrivateAttr
 
-from langchain_tiered_memory._driving import Steps, adrive, drive
-from langchain_tiered_memory.context.assembly import Assembled, Assembly
+from langchain_tiered_memory._sync import AWAITING, BLOCKING, Caller, run_sync
+from langchain_tiered_memory.context.assembly import Assembled, Assembly, FactLister, RecallCache, Recaller, Tiers
 from langchain_tiered_memory.context.budget import ContextBudget
-from langchain_tiered_memory.context.recollections import Recollections
-from langchain_tiered_memory.context.requests import AssemblerInput, request_of
-from langchain_tiered_memory.context.tiers import Tiers
+from langchain_tiered_memory.context.request import AssemblerInput, request_of
 from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.messages.trimming import CounterLike, Oversized, Pin
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
@@ -30,7 +28,16 @@ from langchain_tiered_memory.working.compaction.settings import SummarizerGuard
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.summarizers import internal_config
 
-__all__ = ["ContextAssembler"]
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+__all__ = ["DEFAULT_MIN_SCORE", "ContextAssembler", "ToolLike"]
+
+ToolLike: TypeAlias = "BaseTool | dict[str, Any] | type | Callable[..., object]"
+"""What a chat model binds as a tool."""
+
+DEFAULT_MIN_SCORE: Final = 0.1
+"""What an episode must score to go into a request, unless told otherwise."""
 
 
 class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | PromptValue]):
@@ -57,9 +64,12 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
     The input is a list of messages, or a dict with `"messages"` or `"question"` (a text or content blocks), and, if
     needed, `"history"`, `"scope"` and `"session_id"`. Whose memory it is also comes from the call's `configurable`:
     `user_id`, `tenant_id`, `session_id`. With a log, the messages that it lacks are appended to it first, so that a
-    question is kept whatever becomes of the answer. A question gets a new id; asked again, it is another message.
+    question is kept whatever becomes of the answer. What is new is found by one rule, `match_messages`, whatever an
+    application passes: a whole history or its end, with ids or without, again when it retries. A question that is asked
+    again after its answer is another message; a system message behind the conversation is part of this request only.
 
-    A tier whose store does not answer is left out, and the report says so under `degraded`.
+    A tier whose store does not answer is left out, and the report says so under `degraded`. An episode or a fact that
+    is too large for its room is cut or left out, and the next ones go in.
 
     Args:
         budget: What a request may take: a `ContextBudget`, or a number of tokens.
@@ -71,13 +81,14 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
         token_counter: Counts tokens, anything that `trim_messages` takes.
         tools: The tools that go with each request; their schemas take their share of the budget.
         k: How many episodes are recalled at most.
+        min_score: What an episode must score to go in, from 0 to 1; one that shares nothing with the question does not.
         recall: What else `recall` is told, by name: `max_age`, `filter`, `kinds`, `timeout` and so on.
         pin: Messages that always stay, where there is neither log nor summary, which has its own.
         oversized: What to do with tool results that alone exceed the budget, likewise.
         output: `"messages"` for a list, `"prompt"` for a prompt value.
         hooks: Called with the report of each request.
         session_key: How a session is called in the log, by its id and scope; by default its id.
-        recollections: What was recalled for the newest turns, to share it among assemblers.
+        recall_cache: What was recalled for the newest turns, to share it among assemblers.
 
     Raises:
         BudgetExceededError: The procedures and tools alone are larger than the budget.
@@ -95,13 +106,14 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
     token_counter: Any = None
     tools: Any = None
     k: Any = 16
+    min_score: Any = DEFAULT_MIN_SCORE
     recall: Any = None
     pin: Any = None
     oversized: Any = "shrink"
     output: Any = "messages"
     hooks: Any = ()
     session_key: Any = None
-    recollections: Any = None
+    recall_cache: Any = None
 
     _tiers: Tiers = PrivateAttr()
 
@@ -110,20 +122,21 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
         budget: ContextBudget | int,
         log: MessageLog | None = None,
         summary: SummaryMemory | None = None,
-        episodes: Any = None,  # noqa: ANN401  # an EpisodicMemory, or whatever recalls
-        facts: Any = None,  # noqa: ANN401  # a FactStore, or whatever lists facts
+        episodes: Recaller | None = None,
+        facts: FactLister | None = None,
         procedures: ProceduralMemory | None = None,
         *,
         token_counter: CounterLike = None,
-        tools: Sequence[Any] | None = None,
+        tools: Sequence[ToolLike] | None = None,
         k: int = 16,
+        min_score: float = DEFAULT_MIN_SCORE,
         recall: Mapping[str, Any] | None = None,
         pin: Pin | None = None,
         oversized: Oversized = "shrink",
         output: Literal["messages", "prompt"] = "messages",
         hooks: Iterable[EventHook] = (),
         session_key: Callable[[str, MemoryScope | None], str] | None = None,
-        recollections: Recollections | None = None,
+        recall_cache: RecallCache | None = None,
         **kwargs: Any,  # noqa: ANN401  # fields of the base class
     ) -> None:
         hooks = hooks_of(hooks)  # once: a copy of this object is made of the same
@@ -138,6 +151,13 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
         budget = self.budget if isinstance(self.budget, ContextBudget) else ContextBudget(max_tokens=self.budget)
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             msg = f"k={self.k!r} is no number of episodes: give a whole number from 1 up, or no episodes="
+            raise ValueError(msg)
+        if (
+            isinstance(self.min_score, bool)
+            or not isinstance(self.min_score, int | float)
+            or not 0 <= self.min_score <= 1
+        ):
+            msg = f"min_score={self.min_score!r} is no score: give a number from 0 to 1"
             raise ValueError(msg)
         if self.output not in {"messages", "prompt"}:
             msg = f'output={self.output!r} is not known: use "messages" or "prompt"'
@@ -156,13 +176,14 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
             facts=self.facts,
             procedures=self.procedures,
             k=self.k,
+            min_score=self.min_score,
             recall=dict(self.recall or {}),
             pin=self.pin,
             oversized=self.oversized,
             hooks=tuple(self.hooks),
             session_key=self.session_key or _its_id,
             needs_session=self.log is not None or (summary is not None and not summary.has_own_log),
-            recollections=self.recollections or Recollections(),
+            cache=self.recall_cache or RecallCache(),
         )
         room = budget.limit - meter.view(self._tiers.head(()))
         if room < 1 and self.procedures is None:
@@ -241,15 +262,15 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
         assembled: Any = await self._acall_with_config(_INNER[1], input, config, assembler=self, whole=True)
         return cast("Assembled", assembled)
 
-    def _steps(
+    async def _assemble(
         self,
         given: AssemblerInput,
         config: RunnableConfig,
         run_manager: CallbackManagerForChainRun | AsyncCallbackManagerForChainRun,
-    ) -> Steps[Assembled]:
-        """The algorithm of one call, for a driver."""
+        caller: Caller,
+    ) -> Assembled:
         request = request_of(given, config, needs_scope=self._tiers.need_scope)
-        return Assembly(self._tiers, lambda: internal_config(run_manager.get_child())).of(request)
+        return await Assembly(self._tiers, caller, lambda: internal_config(run_manager.get_child())).of(request)
 
     def _shown(self, assembled: Assembled) -> list[BaseMessage] | PromptValue:
         return ChatPromptValue(messages=assembled.messages) if self.output == "prompt" else assembled.messages
@@ -263,7 +284,7 @@ def _invoke(
     assembler: ContextAssembler,
     whole: bool = False,
 ) -> Any:  # noqa: ANN401  # messages, a prompt value, or an Assembled
-    assembled = drive(assembler._steps(given, config, run_manager))  # noqa: SLF001  # the assembler's own other half
+    assembled = run_sync(assembler._assemble(given, config, run_manager, BLOCKING))  # noqa: SLF001  # its own other half
     return assembled if whole else assembler._shown(assembled)  # noqa: SLF001  # as above
 
 
@@ -275,7 +296,7 @@ async def _ainvoke(
     assembler: ContextAssembler,
     whole: bool = False,
 ) -> Any:  # noqa: ANN401  # as above
-    assembled = await adrive(assembler._steps(given, config, run_manager))  # noqa: SLF001  # as above
+    assembled = await assembler._assemble(given, config, run_manager, AWAITING)  # noqa: SLF001  # as above
     return assembled if whole else assembler._shown(assembled)  # noqa: SLF001  # as above
 
 

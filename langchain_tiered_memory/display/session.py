@@ -12,9 +12,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from langchain_tiered_memory._tables import Block, Cell, Column, Line, Table, as_html, as_rich, as_text, show
 from langchain_tiered_memory._texts import counted, folded
-from langchain_tiered_memory.context.remembering import INCOMPLETE
+from langchain_tiered_memory.context.remember import INCOMPLETE
+from langchain_tiered_memory.indexer import unanswered
 from langchain_tiered_memory.messages.protocol import kind_of
-from langchain_tiered_memory.wiring.following import unanswered
 from langchain_tiered_memory.working.nodes import SummaryNode
 from langchain_tiered_memory.working.records import LogEntry
 

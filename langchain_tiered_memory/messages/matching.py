@@ -164,8 +164,8 @@ class _Alignment:
         self._logged = logged[-MOST_COMPARED:]
         self._is_whole = is_whole and len(self._logged) == len(logged)
         self._own_ids = own_ids
-        numbers = {message_key(message): place for place, message in enumerate(self._logged) if message.id}
-        numbers |= {message_key(one): -1 for one in logged[:-MOST_COMPARED] if one.id} | dict.fromkeys(known, -1)
+        numbers = dict.fromkeys(known, -1) | {message_key(one): -1 for one in logged[:-MOST_COMPARED] if one.id}
+        numbers |= {message_key(message): place for place, message in enumerate(self._logged) if message.id}
         self._places = [numbers.get(message_key(message)) if message.id else None for message in self._given]
         self._has_known_id = any(place is not None for place in self._places)
         lasting = own_ids and any(
@@ -252,8 +252,7 @@ class _Alignment:
             return not asked_since or any(not is_user_turn(self._logged[place]) for _, place in pairs)
         if self._own_ids and self._given[first].id and self._logged[first_place].id:
             return False
-        begins_alike = first == 0 and first_place == 0 and self._is_whole and len(self._given) > 1
-        return last_place == len(self._logged) - 1 or (begins_alike and not asked_since)
+        return last_place == len(self._logged) - 1
 
     def _find_reordered(self) -> None:
         """Give places to messages that the log has in another order: as after concurrency, or for a reminder.

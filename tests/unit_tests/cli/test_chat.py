@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from langchain_tiered_memory.cli.app import app
-from langchain_tiered_memory.context.remembering import INCOMPLETE
+from langchain_tiered_memory.context.remember import INCOMPLETE
 from support.strict_server import strict_server
 from support.waiting import wait_until
 

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from typer.testing import CliRunner
 
 from langchain_tiered_memory.cli.app import app
-from langchain_tiered_memory.context.remembering import INCOMPLETE
+from langchain_tiered_memory.context.remember import INCOMPLETE
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.types import MemoryScope

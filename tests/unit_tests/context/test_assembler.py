@@ -284,12 +284,15 @@ def test_the_question_is_in_the_log_before_the_model_is_asked(assemble):
     assert [message.text for message in log.messages("s1")] == ["Are you there?"]
 
 
-def test_the_same_question_asked_again_is_another_message(assemble):
+def test_a_question_asked_again_after_its_answer_is_another_message_and_before_it_the_same(assemble):
     log = InMemoryMessageLog()
     four = assembler(log=log)
     for _ in range(2):
         assemble(four, {"question": "Are you there?"}, ADAS)
-    assert len(log.messages("s1")) == 2
+    assert len(log.messages("s1")) == 1
+    log.append("s1", [AIMessage("Yes.")])
+    assemble(four, {"question": "Are you there?"}, ADAS)
+    assert [message.type for message in log.messages("s1")] == ["human", "ai", "human"]
 
 
 def test_what_was_put_into_a_request_is_not_stored_when_it_comes_back(assemble):

@@ -10,16 +10,19 @@ from hypothesis import strategies as st
 from langchain.agents.middleware.types import ModelRequest
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import RemoveMessage, SystemMessage
+from langchain_core.runnables import RunnableLambda
 
 from langchain_tiered_memory import InMemoryFactStore, InMemoryMessageLog
-from langchain_tiered_memory._driving import drive
 from langchain_tiered_memory.context.assembler import ContextAssembler
+from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.errors import BudgetExceededError
-from langchain_tiered_memory.integrations._agent_calls import AgentCall, AgentRun
+from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
+from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.protocol import kind_of
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tokens
 from langchain_tiered_memory.messages.units import repair_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
+from langchain_tiered_memory.session_names import session_key
 from langchain_tiered_memory.types import MemoryScope
 from support import payloads
 from support.histories import examples, notation, portable_histories
@@ -60,6 +63,10 @@ def faults(provider, output, given):
     return [fault for fault in judge(payload(output)) if not (neighbours and "follows a model turn" in fault)]
 
 
+async def nothing(*_):
+    pass
+
+
 def usable(history):
     assume(newest_user_turn(history.messages) is not None)
     assume(not any(isinstance(message, RemoveMessage) for message in history.messages))
@@ -82,7 +89,7 @@ def test_a_request_of_the_assembler_breaks_no_rule_of_a_provider(provider, with_
 
 
 @pytest.mark.parametrize("provider", JUDGES)
-@examples(100)
+@examples(50)
 @given(history=portable_histories(), budget=BUDGETS)
 def test_a_request_of_the_middleware_breaks_no_rule_of_a_provider(provider, history, budget):
     messages = [message for message in usable(history) if kind_of(message) != "system"]
@@ -95,12 +102,23 @@ def test_a_request_of_the_middleware_breaks_no_rule_of_a_provider(provider, hist
         tools=[],
         state={"messages": identified},
     )
-    tiers = four_tiers(budget, log=InMemoryMessageLog()).tiers
-    call = AgentCall(tiers, request, AgentRun("s", ADA))
+    shown = []
+    memory = TieredMemory(
+        None,
+        log=InMemoryMessageLog(),
+        episodes=EpisodicMemory("http://127.0.0.1:9"),
+        facts=InMemoryFactStore(),
+        max_tokens=budget,
+        token_counter=COUNTER,
+    )
+    memory.indexer.take_nodes = nothing  # there is no Milvus
+    middleware = TieredMemoryMiddleware(memory)
+    middleware._tiers = four_tiers(budget, summary=memory.summary, session_key=session_key).tiers
+    context = RunnableLambda(lambda _: middleware.wrap_model_call(request, shown.append))
     try:
-        shown = call.shown(drive(call.steps()))
+        context.invoke(None, {"configurable": {"thread_id": "s", "user_id": "ada"}})
     except BudgetExceededError:
         return
-    output = [shown.system_message, *shown.messages]
+    output = [shown[0].system_message, *shown[0].messages]
     assert faults(provider, output, messages) == [], notation(output)
     assert count_tokens(output, COUNTER) <= budget

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage
 
-from langchain_tiered_memory.context.remembering import incomplete
+from langchain_tiered_memory.context.remember import incomplete
 
 
 def test_a_call_of_an_answer_that_broke_off_is_a_call_no_more_and_its_arguments_stay_json():

@@ -22,7 +22,7 @@ from langchain_tiered_memory import (
     SummaryMemory,
 )
 from langchain_tiered_memory import display as d
-from langchain_tiered_memory.context.remembering import INCOMPLETE
+from langchain_tiered_memory.context.remember import INCOMPLETE
 from langchain_tiered_memory.context.report import PARTS, Evicted, Recalled
 from langchain_tiered_memory.events import MemoryEvent
 from langchain_tiered_memory.working.nodes import SummaryNode

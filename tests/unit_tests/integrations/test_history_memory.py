@@ -70,13 +70,13 @@ def test_concurrent_runs_that_share_a_history_keep_each_question_and_answer_once
         memory, RunnableLambda(lambda m: AIMessage("re " + m[-1].text)), history=memory.history("s1", "ada")
     )
     for runs in (chat, shared):
-        questions = [{"question": f"q{number % 4}"} for number in range(8)]
+        questions = [{"question": f"{len(said(memory))}/{number}"} for number in range(8)]
 
         async def ask(runs=runs, questions=questions):
             await asyncio.gather(*[runs.ainvoke(question, ADAS) for question in questions])
 
         asyncio.run(ask())
-    assert sorted(said(memory)) == sorted([f"{re}q{n % 4}" for re in ("", "re ") for n in range(16)])
+    assert sorted(said(memory)) == sorted(f"{re}{n}/{k}" for re in ("", "re ") for n in (0, 16) for k in range(8))
 
 
 def test_a_model_that_gives_out_one_object_has_answered_each_time(memory):

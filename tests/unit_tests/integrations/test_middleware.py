@@ -14,12 +14,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError
+from langchain_tiered_memory.indexer import timeout_of
 from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.protocol import is_inserted
 from langchain_tiered_memory.messages.tokens import EstimatingCounter
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.wiring.following import patience
 from support.strict_server import call, strict_server
 
 ADA = MemoryScope("ada")
@@ -133,7 +133,7 @@ def test_after_sixty_tool_rounds_the_answer_uses_a_number_of_round_two_and_a_rul
     assert out["messages"][-1].text == f"{sum(map(ord, 'look_2')) * 7} pounds"
 
 
-def test_what_was_summarised_is_kept_with_the_state_and_not_summarised_again(memory, run):
+def test_what_was_summarised_is_kept_and_not_summarised_again(memory, run):
     with strict_server(steps(30), window=1_400) as server:
         saver, before = InMemorySaver(), []
         for turn in range(2):
@@ -145,9 +145,7 @@ def test_what_was_summarised_is_kept_with_the_state_and_not_summarised_again(mem
                 checkpointer=saver,
             )
             run(agent, f"Turn {turn}.", ADAS)
-            state = agent.get_state(ADAS).values
-            nodes = state["tiered_memory"]["nodes"]
-            assert all(isinstance(row, str) for row in nodes)
+            nodes = memory.log.nodes(*memory.log.sessions())
             assert nodes[: len(before)] == before
             before = nodes
         assert before
@@ -382,7 +380,7 @@ def test_a_tool_that_is_not_known_is_refused(memory):
 
 def test_a_memory_that_does_not_answer_does_not_end_the_agents_run(memory, run, monkeypatch):
     def away(*_, **asked):
-        assert asked["timeout"] == patience(memory.episodes)
+        assert asked["timeout"] == timeout_of(memory.episodes)
         msg = "Milvus at http://inside:19530 is away"
         raise MemoryStoreError(msg)
 

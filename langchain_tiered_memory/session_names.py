@@ -9,9 +9,9 @@ from urllib.parse import quote, unquote
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.records import check_session_id
 
-__all__ = ["is_of", "prefixes_of", "session_key", "session_of"]
+__all__ = ["OWNED", "is_of", "prefixes_of", "session_key", "session_of"]
 
-_OWNED: Final = "user:"
+OWNED: Final = "user:"
 _DIGESTS: Final = "user:#"
 _LONGEST: Final = 480
 _LONGEST_OF_LOG: Final = 512
@@ -27,11 +27,14 @@ def session_key(session_id: str, scope: MemoryScope | None) -> str:
 
     Raises:
         TypeError: The id is no text.
-        ValueError: The id is too long for a log, or the session has no owner and is called like another's.
+        ValueError: The id is blank or too long for a log, or the session has no owner and is called like another's.
     """
+    if isinstance(session_id, str) and not session_id.strip():
+        msg = f"a session id is text that is not blank, got {session_id!r}"
+        raise ValueError(msg)
     if scope is None:
         check_session_id(session_id)
-        if session_id.startswith(_OWNED):
+        if session_id.startswith(OWNED):
             msg = f"session_id={session_id!r} begins like the name of a user's session: give its user, or another id"
             raise ValueError(msg)
         return session_id
@@ -58,13 +61,13 @@ def is_of(name: str, scope: MemoryScope) -> bool:
 
 def session_of(name: str) -> str:
     """The id that a session was given, by its name in the log."""
-    if not name.startswith(_OWNED):
+    if not name.startswith(OWNED):
         return name
     return unquote(name.rpartition("/")[2], errors="surrogatepass")
 
 
 def _prefix(scope: MemoryScope) -> str:
-    return f"{_OWNED}{_encoded(scope.tenant)}/{_encoded(scope.user)}/"
+    return f"{OWNED}{_encoded(scope.tenant)}/{_encoded(scope.user)}/"
 
 
 def _digest_prefix(scope: MemoryScope) -> str:

@@ -11,10 +11,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_tiered_memory.episodic.quoting import quote_episodes
 from langchain_tiered_memory.errors import MemoryStoreError, ScopeError, VersionConflictError
 from langchain_tiered_memory.events import logger
-from langchain_tiered_memory.integrations._agent_calls import run_of
+from langchain_tiered_memory.indexer import timeout_of
+from langchain_tiered_memory.integrations.agent_calls import run_of
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.wiring.following import patience
 
 __all__ = ["memory_tools"]
 
@@ -50,7 +50,7 @@ def _recall_tool(memory: TieredMemory) -> BaseTool:
         """Look up what was said in earlier conversations with this user."""
         scope = _scope_of(runtime).whole_user()
         try:
-            found = memory.episodes.recall(query, scope=scope, k=_RECALLED, timeout=patience(memory.episodes))
+            found = memory.episodes.recall(query, scope=scope, k=_RECALLED, timeout=timeout_of(memory.episodes))
         except MemoryStoreError as error:
             return _unreachable(error)
         return quote_episodes(found) or _NOTHING
@@ -59,7 +59,7 @@ def _recall_tool(memory: TieredMemory) -> BaseTool:
         """As above."""
         scope = _scope_of(runtime).whole_user()
         try:
-            found = await memory.episodes.arecall(query, scope=scope, k=_RECALLED, timeout=patience(memory.episodes))
+            found = await memory.episodes.arecall(query, scope=scope, k=_RECALLED, timeout=timeout_of(memory.episodes))
         except MemoryStoreError as error:
             return _unreachable(error)
         return quote_episodes(found) or _NOTHING

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
-from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig, ensure_config
+from pydantic import BaseModel
 
-from langchain_tiered_memory._driving import Steps, adrive, drive
+from langchain_tiered_memory._sync import AWAITING, BLOCKING, Caller, run_sync
 from langchain_tiered_memory.working.serialization import whole_message
 
-__all__ = ["INCOMPLETE", "RememberRound", "incomplete"]
+__all__ = ["INCOMPLETE", "RememberRound", "answers_in", "incomplete"]
 
 INCOMPLETE: Final = "incomplete"
 """The key in `response_metadata` that marks an answer whose stream ended before the answer did."""
 
-Saver: TypeAlias = Callable[[Sequence[BaseMessage], RunnableConfig], Steps[None]]
+_KEYS: Final = ("output", "raw", "answer")
+"""Where chains put an answer beside other things: an agent executor, `include_raw`, a retrieval chain."""
+
+Saver: TypeAlias = Callable[[Caller, Sequence[BaseMessage], RunnableConfig], Awaitable[None]]
 
 
 class RememberRound(Runnable[Any, Any]):
     """Hands an answer on as it is, and keeps it.
 
     Put behind the model, it sees what the user sees. A stream passes through chunk by chunk and is kept when it ends;
-    one that is closed early, cancelled or broken is kept as far as it came, marked as incomplete.
+    one that is closed early, cancelled or broken is kept as far as it came, marked as incomplete. Whatever a chain
+    gives is kept: a message or a text as it is, structured output as its JSON.
 
     Args:
-        save: Keeps messages; an algorithm that `_driving` runs.
+        save: Keeps messages.
     """
 
     def __init__(self, save: Saver) -> None:
@@ -46,15 +52,20 @@ class RememberRound(Runnable[Any, Any]):
         """Keep an answer.
 
         Args:
-            input: A message, a text, a list of messages, or a dict with `"messages"`.
+            input: A message, a text, a list of messages, a dict with one of these, or any other output of a chain.
             config: The run's configuration, whose `configurable` names session and user.
             **kwargs: Not used.
 
         Raises:
-            MemoryStoreError: The log could not be written.
-            TypeError: The input is no answer.
+            ScopeError: The configuration names no user, and the session belongs to somebody.
+            ValueError: The configuration names no session.
         """
-        return self._call_with_config(_INNER[0], input, config, keeper=self)
+
+        def keep(answer: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ANN401, ARG001  # as above; told apart by it
+            run_sync(self._kept(BLOCKING, answers_in(answer), config))
+            return answer
+
+        return self._call_with_config(keep, input, config)
 
     async def ainvoke(
         self,
@@ -63,11 +74,12 @@ class RememberRound(Runnable[Any, Any]):
         **kwargs: Any,  # noqa: ANN401, ARG002  # as above
     ) -> Any:  # noqa: ANN401  # as above
         """`invoke`, awaited."""
-        return await self._acall_with_config(_INNER[1], input, config, keeper=self)
 
-    def keep(self, answer: Any, config: RunnableConfig) -> Steps[None]:  # noqa: ANN401  # as above
-        """The algorithm of one call, for a driver."""
-        return self._save(_messages_of(answer), config)
+        async def keep(answer: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:  # noqa: ANN401, ARG001  # as above
+            await self._kept(AWAITING, answers_in(answer), config)
+            return answer
+
+        return await self._acall_with_config(keep, input, config)
 
     def transform(
         self,
@@ -102,8 +114,8 @@ class RememberRound(Runnable[Any, Any]):
                 whole = chunk if whole is None else _joined(whole, chunk)
                 yield chunk
         except BaseException:
-            # Not awaited: whoever is being cancelled would be cancelled here too, and the answer lost.
-            self._keep_broken_off(whole, config)
+            # In a thread, which goes on whatever becomes of the task: who cancels it may do so again.
+            await asyncio.shield(asyncio.to_thread(self._keep_broken_off, whole, config))
             raise
         if whole is not None:
             await self.ainvoke(whole, config)
@@ -111,32 +123,11 @@ class RememberRound(Runnable[Any, Any]):
     def _keep_broken_off(self, whole: Any, config: RunnableConfig) -> None:  # noqa: ANN401  # as above
         """Keep what came before the consumer closed the stream, or the model broke off: it was seen."""
         if whole is not None:
-            drive(self._save([incomplete(message) for message in _messages_of(whole)], config))
+            run_sync(self._kept(BLOCKING, [incomplete(message) for message in answers_in(whole)], config))
 
-
-def _kept(
-    answer: Any,  # noqa: ANN401  # an answer in any form
-    run_manager: CallbackManagerForChainRun,  # noqa: ARG001  # langchain_core tells signatures apart by it
-    config: RunnableConfig,
-    *,
-    keeper: RememberRound,
-) -> Any:  # noqa: ANN401  # what came in
-    drive(keeper.keep(answer, config))
-    return answer
-
-
-async def _akept(
-    answer: Any,  # noqa: ANN401  # as above
-    run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001  # as above
-    config: RunnableConfig,
-    *,
-    keeper: RememberRound,
-) -> Any:  # noqa: ANN401  # as above
-    await adrive(keeper.keep(answer, config))
-    return answer
-
-
-_INNER: Final[tuple[Any, Any]] = (_kept, _akept)
+    async def _kept(self, caller: Caller, messages: Sequence[BaseMessage], config: RunnableConfig) -> None:
+        if messages:
+            await self._save(caller, messages, config)
 
 
 def _joined(whole: Any, chunk: Any) -> Any:  # noqa: ANN401  # chunks of any kind
@@ -148,17 +139,25 @@ def _joined(whole: Any, chunk: Any) -> Any:  # noqa: ANN401  # chunks of any kin
         return chunk  # as langchain_core does with chunks that do not add up: the last one counts
 
 
-def _messages_of(answer: Any) -> list[BaseMessage]:  # noqa: ANN401  # an answer in any form
-    if isinstance(answer, str):
-        return [AIMessage(answer)]
-    if isinstance(answer, BaseMessage):
-        return [whole_message(answer) if isinstance(answer, BaseMessageChunk) else answer]
-    if isinstance(answer, dict) and isinstance(answer.get("messages"), list):
-        answer = answer["messages"]
-    if isinstance(answer, list) and all(isinstance(message, BaseMessage) for message in answer):
-        return [one for message in answer for one in _messages_of(message)]
-    msg = f"an answer is a message, a text, a list of messages or a dict with them, got {type(answer).__name__}"
-    raise TypeError(msg)
+def answers_in(output: Any) -> list[BaseMessage]:  # noqa: ANN401  # whatever a chain gives
+    """The messages that a chain's output is; for structured output a message with its JSON, none for `None`."""
+    if isinstance(output, Mapping):
+        if isinstance(output.get("messages"), list):
+            output = output["messages"]
+        else:
+            output = next((output[key] for key in _KEYS if isinstance(output.get(key), str | BaseMessage)), output)
+    if output is None:
+        return []
+    if isinstance(output, str):
+        return [AIMessage(output)]
+    listed = output if isinstance(output, list) and output else [output]
+    if all(isinstance(message, BaseMessage) for message in listed):
+        return [whole_message(message) for message in listed]
+    return [AIMessage(json.dumps(output, default=_plain, ensure_ascii=False))]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever structured output holds
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
 def incomplete(message: BaseMessage) -> BaseMessage:

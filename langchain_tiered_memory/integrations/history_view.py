@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from langchain_core.messages import BaseMessage, RemoveMessage
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
 
+from langchain_tiered_memory.context.request import newest_turn
 from langchain_tiered_memory.errors import BudgetExceededError, ProtocolError
 from langchain_tiered_memory.events import ViewCut
 from langchain_tiered_memory.messages.protocol import call_ids, is_user_turn, kind_of, result_ids
 from langchain_tiered_memory.messages.tokens import ListCounter, as_counter
 from langchain_tiered_memory.messages.trimming import CounterLike, Size, trim_messages
+from langchain_tiered_memory.messages.units import repair_messages, split_units
 from langchain_tiered_memory.messages.window import leading_system
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.records import LogEntry
@@ -56,6 +58,10 @@ def fitted(
     session_id: str, messages: list[BaseMessage], max_tokens: Size | None, token_counter: CounterLike
 ) -> tuple[list[BaseMessage], ViewCut | None]:
     """The messages within a budget, and what is to be told if the newest turn alone is over it and was cut."""
+    turn = newest_turn(messages)
+    if any(unit.live for unit in split_units(turn)):
+        # The next question comes behind the open call, which no provider accepts.
+        messages = [*messages[: len(messages) - len(turn)], *repair_messages([*turn, HumanMessage("")])[:-1]]
     if max_tokens is None:
         return messages, None
     arguments: dict[str, Any] = {"max_tokens": max_tokens, "token_counter": token_counter, "include_system": True}

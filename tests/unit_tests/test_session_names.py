@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langchain_tiered_memory.session_names import is_of, session_key, session_of
 from langchain_tiered_memory.types import MemoryScope
-from langchain_tiered_memory.wiring.naming import is_of, session_key, session_of
 from langchain_tiered_memory.working.records import check_session_id
 
 IDS = st.text(st.characters(), min_size=1, max_size=12).filter(str.strip) | st.sampled_from(

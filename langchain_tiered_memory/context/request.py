@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
-from uuid import uuid4
 
-from langchain_core.messages import BaseMessage, HumanMessage, convert_to_messages
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import RunnableConfig
 
@@ -16,13 +15,15 @@ from langchain_tiered_memory.messages.protocol import FACTS_SOURCE, RECALL_SOURC
 from langchain_tiered_memory.messages.trimming import MessagesInput
 from langchain_tiered_memory.types import MemoryScope
 
-__all__ = ["AssemblerInput", "ContextRequest", "query_of", "request_of"]
+__all__ = ["AssemblerInput", "ContextRequest", "newest_turn", "query_of", "request_of", "without_removed"]
 
 AssemblerInput: TypeAlias = MessagesInput | Mapping[str, Any]
 """Messages in any form that langchain_core converts, or a dict with `"messages"` or `"question"`, and more."""
 
 _KEYS: Final = ("messages", "question", "history", "scope", "session_id")
 _PUT_IN: Final = frozenset({FACTS_SOURCE, RECALL_SOURCE})
+_REMOVE_ALL: Final = "__remove_all__"
+"""LangGraph's id of a `RemoveMessage` that takes everything away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,16 @@ class ContextRequest:
         messages: The conversation so far, or what of it is new.
         scope: Whose memory it is; `None` where no tier needs to know.
         session_id: The session; `None` for a list that belongs to none.
-        query: What is recalled by: the text of the newest user turn; `""` for nothing.
+        own_ids: Whether the messages' ids come from the application, and not anew at each call from a framework.
+        appended: Called with what was appended to the log, ids included; a chat history learns by it what its run
+            need not store again.
     """
 
     messages: Sequence[BaseMessage]
     scope: MemoryScope | None
     session_id: str | None
-    query: str
+    own_ids: bool = True
+    appended: Callable[[Sequence[BaseMessage]], None] | None = None
 
 
 def request_of(given: AssemblerInput, config: RunnableConfig, *, needs_scope: bool) -> ContextRequest:
@@ -77,15 +81,9 @@ def request_of(given: AssemblerInput, config: RunnableConfig, *, needs_scope: bo
     session_id = session_id or configurable.get("session_id")
     if scope is None and (needs_scope or configurable.get("user_id") is not None):
         scope = MemoryScope.from_config(config)
+    # The chat history stores the run's input when the run ends, and must know what the log has by then.
     expect = getattr(configurable.get("message_history"), "expect", None)
-    if expect is not None or "question" in fields:
-        # With ids of their own, so that the same question asked again is another message.
-        named = [message if message.id else message.model_copy(update={"id": str(uuid4())}) for message in said]
-        if expect is not None:
-            # The chat history stores the run's input when the run ends, and must know that the log has it by then.
-            expect([new for new, old in zip(named, said, strict=True) if new is not old])
-        said = named
-    return ContextRequest(said, scope, session_id, query_of(said))
+    return ContextRequest(said, scope, session_id, appended=expect)
 
 
 def _check_agreement(scope: MemoryScope | None, session_id: str | None, configurable: Mapping[str, Any]) -> None:
@@ -104,7 +102,7 @@ def _check_agreement(scope: MemoryScope | None, session_id: str | None, configur
             raise ScopeError(msg)
 
 
-def _question(question: Any) -> list[BaseMessage]:  # noqa: ANN401  # as passed
+def _question(question: object) -> list[BaseMessage]:
     if isinstance(question, HumanMessage):
         return [question]
     if isinstance(question, str | list) and question:
@@ -113,7 +111,7 @@ def _question(question: Any) -> list[BaseMessage]:  # noqa: ANN401  # as passed
     raise ValueError(msg)
 
 
-def _as_messages(messages: Any) -> list[BaseMessage]:  # noqa: ANN401  # as passed
+def _as_messages(messages: Any) -> list[BaseMessage]:  # noqa: ANN401  # a key of the input, in any form
     if isinstance(messages, str):  # as a chat model takes it
         return [HumanMessage(messages)]
     if isinstance(messages, BaseMessage):
@@ -123,7 +121,29 @@ def _as_messages(messages: Any) -> list[BaseMessage]:  # noqa: ANN401  # as pass
     return convert_to_messages(messages)
 
 
+def newest_turn(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """The newest user turn and what follows it."""
+    start = next((place for place in range(len(messages) - 1, -1, -1) if is_user_turn(messages[place])), len(messages))
+    return messages[start:]
+
+
 def query_of(messages: Sequence[BaseMessage]) -> str:
-    """The text of the newest user turn."""
-    newest = next((message for message in reversed(messages) if is_user_turn(message)), None)
-    return "" if newest is None else str(newest.text)
+    """The text of the newest user turn, by which episodes are recalled; `""` where there is none."""
+    newest = newest_turn(messages)
+    return str(newest[0].text) if newest else ""
+
+
+def without_removed(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    """The messages without those that a later `RemoveMessage` takes away, and without the removals themselves."""
+    if not any(isinstance(message, RemoveMessage) for message in messages):
+        return messages
+    removed: set[str | None] = set()
+    kept: list[BaseMessage] = []
+    for message in reversed(messages):
+        if isinstance(message, RemoveMessage):
+            if message.id == _REMOVE_ALL:
+                break
+            removed.add(message.id)
+        elif message.id is None or message.id not in removed:
+            kept.append(message)
+    return kept[::-1]
