@@ -20,6 +20,7 @@ from langchain_tiered_memory.context.assembly import RecallCache
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.context.remember import RememberRound
 from langchain_tiered_memory.episodic.memory import EpisodicMemory
+from langchain_tiered_memory.episodic.question import RecallOptions
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.erasure import Erased, Erasure
 from langchain_tiered_memory.errors import ScopeError
@@ -28,8 +29,8 @@ from langchain_tiered_memory.indexer import Indexer, timeout_of, unanswered
 from langchain_tiered_memory.messages.trimming import CounterLike
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.semantic.store import FactStore
-from langchain_tiered_memory.session_names import OWNED, session_key, session_of
-from langchain_tiered_memory.stores import EmbeddingsLike, budget_of, episodes_of, facts_of, log_of
+from langchain_tiered_memory.session_names import session_key, session_of
+from langchain_tiered_memory.stores import EmbeddingsLike, OwnedLog, budget_of, episodes_of, facts_of, log_of
 from langchain_tiered_memory.types import DEFAULT_TENANT, Clock, MemoryScope
 from langchain_tiered_memory.working.compaction.memory import SummaryMemory
 from langchain_tiered_memory.working.compaction.settings import SummarizerGuard
@@ -55,18 +56,6 @@ class AssemblerOptions(TypedDict, total=False):
     procedures: ProceduralMemory | None
     output: Literal["messages", "prompt"]
     hooks: Iterable[EventHook]
-
-
-class RecallOptions(TypedDict, total=False):
-    """What `TieredMemory.retriever` takes, each as `EpisodicMemory.recall` takes it."""
-
-    as_of: Any
-    max_age: Any
-    include_expired: bool
-    filter: Any
-    kinds: Sequence[str] | None
-    entity: str | None
-    min_score: float
 
 
 class TieredMemory(Closing):
@@ -148,7 +137,7 @@ class TieredMemory(Closing):
         if folder is not None:  # made when nothing can be wrong any more
             folder.mkdir(parents=True, exist_ok=True)
         self._log = log or log_of(f"sqlite:///{folder}/log.db", clock)
-        self.log: MessageLog = _OwnedLog(self._log)
+        self.log: MessageLog = OwnedLog(self._log)
         self.facts = facts or facts_of(f"sqlite:///{folder}/facts.db", clock)
         self._token_counter = token_counter
         self._hooks = hooks
@@ -395,47 +384,3 @@ class TieredMemory(Closing):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(log={self.log!r}, episodes={self.episodes!r}, facts={self.facts!r})"
-
-
-class _OwnedLog(MessageLog):
-    """The log of a memory, in which a session bears its owner's name: one under a bare id would be seen by nobody."""
-
-    def __init__(self, log: MessageLog) -> None:
-        super().__init__(log.blocking, log.awaited)
-        self._given = log
-
-    def append(self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None) -> int:
-        """As the log itself, for a session whose name says whose it is.
-
-        Raises:
-            ValueError: The name is a bare id; says what to call instead.
-        """
-        _check_owned(session_id)
-        return super().append(session_id, messages, expected_version)
-
-    async def aappend(
-        self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None
-    ) -> int:
-        """`append`, awaited."""
-        _check_owned(session_id)
-        return await super().aappend(session_id, messages, expected_version)
-
-    def close(self) -> None:
-        """Close the log."""
-        self._given.close()
-
-    async def aclose(self) -> None:
-        """`close`, awaited."""
-        await self._given.aclose()
-
-    def __repr__(self) -> str:
-        return repr(self._given)
-
-
-def _check_owned(session_id: str) -> None:
-    if isinstance(session_id, str) and not session_id.startswith(OWNED):
-        msg = (
-            f"session_id={session_id!r} says of no user that it is theirs, so no user would see it: call "
-            f"memory.save({session_id!r}, messages, MemoryScope(user=...)) or memory.history({session_id!r}, user_id)"
-        )
-        raise ValueError(msg)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from langchain_core.embeddings import Embeddings
+from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory._optional import import_optional, require_optional
 from langchain_tiered_memory.context.budget import ContextBudget
@@ -13,10 +15,11 @@ from langchain_tiered_memory.episodic.embeddings import LocalEmbeddings
 from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.semantic.cached import CachedFactStore
 from langchain_tiered_memory.semantic.store import FactStore
+from langchain_tiered_memory.session_names import OWNED
 from langchain_tiered_memory.types import Clock
 from langchain_tiered_memory.working.log import MessageLog
 
-__all__ = ["EmbeddingsLike", "budget_of", "embeddings_of", "episodes_of", "facts_of", "log_of"]
+__all__ = ["EmbeddingsLike", "OwnedLog", "budget_of", "embeddings_of", "episodes_of", "facts_of", "log_of"]
 
 EmbeddingsLike: TypeAlias = Embeddings | Literal["local"] | None
 """An embedding model, `"local"` for the one that comes with the extra `[local]`, or `None` for words alone."""
@@ -92,3 +95,47 @@ def _opened(module: str, name: str, url: str, **settings: Any) -> Any:  # noqa: 
 
 def _is_redis(url: str) -> bool:
     return urlsplit(url).scheme in {"redis", "rediss", "unix"}
+
+
+class OwnedLog(MessageLog):
+    """The log of a memory, in which a session bears its owner's name: one under a bare id would be seen by nobody."""
+
+    def __init__(self, log: MessageLog) -> None:
+        super().__init__(log.blocking, log.awaited)
+        self._given = log
+
+    def append(self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None) -> int:
+        """As the log itself, for a session whose name says whose it is.
+
+        Raises:
+            ValueError: The name is a bare id; says what to call instead.
+        """
+        _check_owned(session_id)
+        return super().append(session_id, messages, expected_version)
+
+    async def aappend(
+        self, session_id: str, messages: Sequence[BaseMessage], expected_version: int | None = None
+    ) -> int:
+        """`append`, awaited."""
+        _check_owned(session_id)
+        return await super().aappend(session_id, messages, expected_version)
+
+    def close(self) -> None:
+        """Close the log."""
+        self._given.close()
+
+    async def aclose(self) -> None:
+        """`close`, awaited."""
+        await self._given.aclose()
+
+    def __repr__(self) -> str:
+        return repr(self._given)
+
+
+def _check_owned(session_id: str) -> None:
+    if isinstance(session_id, str) and not session_id.startswith(OWNED):
+        msg = (
+            f"session_id={session_id!r} says of no user that it is theirs, so no user would see it: call "
+            f"memory.save({session_id!r}, messages, MemoryScope(user=...)) or memory.history({session_id!r}, user_id)"
+        )
+        raise ValueError(msg)

@@ -44,7 +44,6 @@ FLOORS = (
     "_texts",
     "_tables",
     "events",
-    "_driving",
     "_lifecycle",
     "_sql",
     "_redis",
@@ -64,6 +63,9 @@ FLOORS = (
     "display",
     "cli",
 )
+
+# What `TieredMemory.history` and `.middleware` import when they are called, and give; named by type checkers' imports.
+LOADED_ON_USE = {("memory", f"{PACKAGE}.integrations.history"), ("memory", f"{PACKAGE}.integrations.middleware")}
 
 # What any module may import when it is imported itself: LangChain's core, and what comes in with it anyway.
 LIGHT = {"langchain_core", "pydantic", "pydantic_core", "typing_extensions"}
@@ -148,6 +150,8 @@ def check_direction(module: str, used: Import) -> str | None:
         return f"imports {used.module} relatively; say {PACKAGE}..."
     if used.module.partition(".")[0] != PACKAGE or module == "":
         return None
+    if (module, used.module) in LOADED_ON_USE and not used.runs:
+        return None
     # `from langchain_tiered_memory import messages` names a floor; so may a public name, which hides its floor.
     target = f"{used.module}.{used.name}" if used.module == PACKAGE else used.module
     height = floor_of(target)
@@ -200,6 +204,8 @@ def imported_modules(root: Path) -> dict[str, set[str]]:
             inside = used.module.removeprefix(PACKAGE).removeprefix(".")
             named = f"{inside}.{used.name}".removeprefix(".")
             target = named if named in modules else inside
+            if (module, used.module) in LOADED_ON_USE and not used.runs:
+                continue
             if used.module.partition(".")[0] == PACKAGE and target in modules and target not in {module, ""}:
                 graph[module].add(target)
     return graph
