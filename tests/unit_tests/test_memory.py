@@ -544,7 +544,7 @@ def test_after_an_outage_an_answer_makes_up_for_a_few_sessions_of_different_user
         raise MemoryStoreError(msg)
 
     with monkeypatch.context() as patched:
-        patched.setattr(memory.episodes, "behind", away)
+        patched.setattr(memory.episodes, "index", away)
         for user, count in (("ada", 20), ("bob", 2)):
             for number in range(count):
                 memory.save(f"s{number}", [HumanMessage("I like tea."), AIMessage("Noted.")], MemoryScope(user))
