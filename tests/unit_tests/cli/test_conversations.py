@@ -386,3 +386,32 @@ def test_a_budget_that_a_summary_cannot_meet_names_the_call_and_fails(tmp_path):
     result = summarized(path, tokens=50)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("tiered-memory: call 1 (round 1, before message 1) does not fit: it needs ")
+
+
+def test_a_title_is_no_command_to_the_terminal(tmp_path):
+    parts = {"content": {"content_type": "text", "parts": ["hi"]}}
+    mapping = {
+        "a": {
+            "id": "a",
+            "parent": None,
+            "children": ["b"],
+            "message": {"id": "a", "author": {"role": "user"}, **parts},
+        },
+        "b": {
+            "id": "b",
+            "parent": "a",
+            "children": [],
+            "message": {"id": "b", "author": {"role": "assistant"}, **parts},
+        },
+    }
+    path = tmp_path / "export.json"
+    path.write_text(json.dumps([{"title": "x\x1b[2Jy", "id": "i", "current_node": "b", "mapping": mapping}]))
+    result = replay(path)
+    assert result.exit_code == 0
+    assert "\x1b" not in result.stdout
+
+
+def test_a_page_on_stdout_is_written_to_no_file(chat, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    replay(chat, "--html", "-")
+    assert not (tmp_path / "-").exists()

@@ -11,6 +11,7 @@ from langchain_core.load import dumps, loads
 from langchain_core.messages import (
     AIMessage,
     AIMessageChunk,
+    AnyMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
@@ -19,7 +20,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable
 
 from langchain_tiered_memory.errors import BudgetExceededError
-from langchain_tiered_memory.messages.tokens import TiktokenCounter, count_tokens
+from langchain_tiered_memory.messages.tokens import MediaPrices, TiktokenCounter, count_tokens
 from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
 from langchain_tiered_memory.messages.units import validate_messages
 from support.histories import call, notation, talk, weigh
@@ -661,3 +662,63 @@ def test_a_model_counts() -> None:
             return 10 * len(messages)
 
     assert kept("H A*(a) Ta A H2 A2", 20, token_counter=Model()) == "H2 A2"
+
+
+# --- with exact counts ------------------------------------------------------------------------------------------------
+
+FOX = "The quick brown fox jumps over the lazy dog. "
+
+
+@pytest.mark.parametrize("behind", ["A", "A*(b) T(b)"])
+def test_a_unit_that_alone_exceeds_the_budget_meets_the_policy(behind: str) -> None:
+    chat = talk(f"H A*(a) T(a) {behind}", {"T(a)": FOX * 900})
+    counter = TiktokenCounter("gpt-4o")
+    kept = trim_messages(chat, max_tokens=2_000, token_counter=counter)
+    assert [message.type for message in kept] == [message.type for message in chat]  # shrunk, and its unit not dropped
+    assert counter(kept) <= 2_000
+    with pytest.raises(BudgetExceededError):
+        trim_messages(chat, max_tokens=2_000, token_counter=counter, oversized="raise")
+
+
+def test_the_newest_unit_with_huge_arguments_is_not_dropped_silently(caplog: pytest.LogCaptureFixture) -> None:
+    asks = AIMessage("", tool_calls=[call("a", x=FOX * 900)])
+    chat = [HumanMessage("q"), asks, ToolMessage("r", tool_call_id="a")]
+    kept = trim_messages(chat, max_tokens=2_000, token_counter=TiktokenCounter("gpt-4o"), oversized="shrink")
+    assert kept == chat[:1]
+    assert "it is left out whole" in caplog.text
+
+
+def test_the_number_that_the_error_names_is_enough() -> None:
+    chat = talk("H A*(a) T(a)", {"T(a)": FOX * 20})
+    counter = TiktokenCounter("gpt-4o")
+    with pytest.raises(BudgetExceededError) as error:
+        trim_messages(chat, max_tokens=0, token_counter=counter, oversized="raise")
+    trim_messages(chat, max_tokens=error.value.needed, token_counter=counter, oversized="raise")
+
+
+def any_message(message: AnyMessage) -> int:
+    return len(message.content)
+
+
+def union(message: HumanMessage | AIMessage) -> int:
+    return len(message.content)
+
+
+def optional(message: HumanMessage | None = None) -> int:
+    return len(message.content) if message else 0
+
+
+@pytest.mark.parametrize("counter", [any_message, union, optional])
+def test_a_function_of_one_message_is_known_by_any_message_hint(counter: Any) -> None:
+    chat = [HumanMessage("h1"), AIMessage("a1"), HumanMessage("h2")]
+    assert trim_messages(chat, max_tokens=2, token_counter=counter) == chat[-1:]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_media_prices_of_ones_own_are_not_lost_by_dumps_and_loads() -> None:
+    plain = MessageTrimmer(max_tokens=99, token_counter=TiktokenCounter("gpt-4o"))
+    priced = MessageTrimmer(max_tokens=99, token_counter=TiktokenCounter("gpt-4o", media=MediaPrices(image=7)))
+    allowed: Any = {"allowed_objects": [MessageTrimmer], "valid_namespaces": ["langchain_tiered_memory"]}
+    assert loads(dumps(plain), **allowed).token_counter.model == "gpt-4o"
+    with pytest.raises(NotImplementedError, match="TiktokenCounter"):
+        loads(dumps(priced), **allowed)
