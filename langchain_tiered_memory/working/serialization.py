@@ -153,20 +153,24 @@ def _given(message: BaseMessage, message_id: str | None) -> dict[str, Any]:
     fields: dict[str, Any] = {"type": _TAGS[cls]}
     given = message.model_fields_set
     defaults = _DEFAULTS[cls]
-    fields |= {
-        name: value
-        for name, value in message.__dict__.items()
+    for name, value in message.__dict__.items():
         # What was never set and is empty is a default that a factory made.
-        if name not in _NOT_STORED and (name in given or (value and value != defaults.get(name)))
-    }
-    fields |= message.model_extra or {}
+        if name in _NOT_STORED or (name not in given and (not value or value == defaults.get(name))):
+            continue
+        fields[name] = value
+    if message.model_extra:
+        fields |= message.model_extra
     if message_id is not None:
         fields["id"] = message_id
     return fields
 
 
 def _fields_of(message: BaseMessage, message_id: str | None, left_out: list[str] | None) -> dict[str, Any]:
-    return {name: _to_plain(value, name, left_out) for name, value in _given(message, message_id).items()}
+    fields = _given(message, message_id)
+    for name, value in fields.items():
+        if left_out is not None or type(value) is not str:
+            fields[name] = _to_plain(value, name, left_out)
+    return fields
 
 
 def _to_plain(value: Any, where: str, left_out: list[str] | None) -> Any:  # noqa: ANN401  # any data

@@ -233,7 +233,7 @@ def in_redis(client: Any, url: str, prefix: str) -> bool:
     print(f"\nRedis: milliseconds of CPU, in all, and round trips per turn of two messages, {APPENDS:,} one by one")
     for name, spent in medians.items():
         print(f"  {name:<40}{spent:>10.3f}{statistics.median(waits[name]):>10.3f}{trips[name]:>8.2f} trips")
-    keys = {"RedisChatMessageHistory": history.key, "RedisMessageLog": log._stored.key(SESSION)}  # its size
+    keys = {"RedisChatMessageHistory": history.key, "RedisMessageLog": log.blocking._key(SESSION)}  # its size
     for name, key in keys.items():
         stored = client.memory_usage(key, samples=0) / (2 * APPENDS * (PASSES + 1))
         print(f"  {f'bytes of {name} per message':<40}{stored:>10.0f}")

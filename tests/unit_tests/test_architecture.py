@@ -25,7 +25,7 @@ MOST_NOQA = 464
 MOST_NOQA_WITHOUT_REASON = 60
 MOST_LINES_OF_A_MODULE = 400
 # Modules that are larger still, with the lines they have.
-LARGE = {"_redis": 473, "episodic.memory": 486}
+LARGE = {"_redis": 445, "episodic.memory": 486}
 # Modules that still import each other, inside functions.
 CIRCLES: tuple[set[str], ...] = ()
 
