@@ -267,7 +267,11 @@ def fields_of(row: Row, dimension: int | None) -> dict[str, Any]:
         raise ValueError(msg)
     given: dict[str, Any] = {name: _checked_key(row, name) for name in _KEYS}
     given |= {name: escaped(getattr(row, name)) for name in _TEXTS}
-    given |= {name: _checked_number(row, name) for name in _NUMBERS}
+    for name in _NUMBERS:
+        value = given[name] = getattr(row, name)
+        if type(value) is not int or abs(value) > LARGEST_INT:
+            msg = f"row {row.id!r}: {name}={value!r} is no integer of 64 bits"
+            raise ValueError(msg)
     for name, longest in (("content", LONGEST_CONTENT), ("terms", LONGEST_CONTENT), ("entity", LONGEST_ENTITY)):
         text = given[name]
         if len(text) * 4 > longest and (size := len(text.encode())) > longest:
@@ -296,14 +300,6 @@ def _checked_key(row: Row, name: str) -> str:
         raise ValueError(msg)
     if not value and name in {"id", "user_key", "kind"}:
         msg = f"a row needs {name}: {row!r}"
-        raise ValueError(msg)
-    return value
-
-
-def _checked_number(row: Row, name: str) -> int:
-    value = getattr(row, name)
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LARGEST_INT:
-        msg = f"row {row.id!r}: {name}={value!r} is no integer of 64 bits"
         raise ValueError(msg)
     return value
 

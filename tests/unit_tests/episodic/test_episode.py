@@ -227,7 +227,6 @@ def test_metadata_is_copied_and_not_shared(given_):
         ({"x": "x" * (LONGEST_METADATA + 1)}, "32,010 bytes"),
         (ENDLESS, "JSON"),
     ],
-    ids=lambda value: repr(value)[:30],
 )
 def test_metadata_that_cannot_be_kept_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
