@@ -20,8 +20,7 @@ __all__ = ["MediaKind", "MediaPrices", "image_size", "media_kind", "media_tokens
 
 MediaKind: TypeAlias = Literal["image", "audio", "video", "file"]
 
-# A JPEG may carry half a megabyte of metadata and thumbnails in front of the frame header that gives its size.
-_HEADER_BYTES: Final = 600_000
+_HEADER_BYTES: Final = 600_000  # a JPEG may carry half a megabyte of metadata before the header that gives its size
 _LARGEST_SIDE: Final = 2048
 _SHORT_SIDE: Final = 768
 _TILE: Final = 512
@@ -29,6 +28,8 @@ _PATCH: Final = 32
 _MOST_PATCHES: Final = 1536
 _SPEECH_RATE: Final = 4_000  # bytes per second, at 32 kbit/s
 _FILM_RATE: Final = 125_000  # bytes per second, at 1 Mbit/s
+_FRAME_HEADERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # markers of a JPEG that give its size
+_FILL: Final = 0xFF  # may stand before any marker of a JPEG
 _WORST_SIZE: Final = (_SHORT_SIDE, _LARGEST_SIDE)  # the most tiles that a scaled picture can have
 
 
@@ -116,33 +117,13 @@ def _scaled(width: int, height: int) -> tuple[int, int]:
 
 # --- what a block holds ---------------------------------------------------------------------------------------------
 
-_KIND_OF_TYPE: Final[dict[str, MediaKind]] = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "image_file": "image",
-    "image_generation_call": "image",
-    "computer_screenshot": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "output_audio": "audio",
-    "audio_url": "audio",
-    "video": "video",
-    "input_video": "video",
-    "video_url": "video",
-    "file": "file",
-    "input_file": "file",
-    "document": "file",
+_TYPES: Final[dict[MediaKind, tuple[str, ...]]] = {
+    "image": ("image", "image_url", "input_image", "image_file", "image_generation_call", "computer_screenshot"),
+    "audio": ("audio", "input_audio", "output_audio", "audio_url"),
+    "video": ("video", "input_video", "video_url"),
+    "file": ("file", "input_file", "document"),
 }
-# Blocks of Gemini and Bedrock name their kind by a key, not by a type.
-_KIND_OF_KEY: Final[dict[str, MediaKind]] = {
-    "image_url": "image",
-    "image": "image",
-    "input_audio": "audio",
-    "audio": "audio",
-    "video": "video",
-    "document": "file",
-}
+_KIND_OF_TYPE: Final = {name: kind for kind, names in _TYPES.items() for name in names}
 _PAYLOAD_KEYS: Final = ("base64", "data", "bytes", "file_data", "url", "image_url", "result")
 _NESTING: Final = ("image_url", "source", "input_audio", "file", "inline_data", "image", "audio", "video", "document")
 _DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},", re.ASCII)
@@ -150,139 +131,89 @@ _DATA_URL: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?[^,]{0,200},", re.ASCII
 
 def media_kind(block: Mapping[str, Any]) -> MediaKind | None:
     """The kind of media that a content block holds, or `None` for a block that holds none."""
-    kind = block.get("type")
-    mime = _mime_type(block)
-    if isinstance(kind, str):
-        known = _KIND_OF_TYPE.get(kind)
-        if known is None and kind != "media":
-            return None
-        return (_kind_of_mime(mime) if mime and known in (None, "file") else known) or "file"
-    if "inline_data" in block or "file_data" in block:
-        return (_kind_of_mime(mime) if mime else None) or "file"
-    return next((found for key, found in _KIND_OF_KEY.items() if isinstance(block.get(key), Mapping)), None)
-
-
-def _kind_of_mime(mime: str) -> MediaKind:
-    family = mime.partition("/")[0]
-    return family if family in ("image", "audio", "video") else "file"  # type: ignore[return-value] # narrowed by `in`
-
-
-def _inside(layers: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    values = [layer.get(key) for layer in layers for key in _NESTING]
-    return [value for value in values if isinstance(value, Mapping)]
+    type_ = block.get("type")
+    named = _KIND_OF_TYPE.get(type_) if isinstance(type_, str) else None
+    if isinstance(type_, str) and named is None and type_ != "media":
+        return None
+    if not isinstance(type_, str) and "inline_data" not in block and "file_data" not in block:
+        # Blocks of Bedrock name their kind by a key, not by a type.
+        return next((kind for key, kind in _KIND_OF_TYPE.items() if isinstance(block.get(key), Mapping)), None)
+    if named not in (None, "file"):
+        return named
+    mime = _first(block, ("mime_type", "media_type", "mimeType"), str)
+    if mime is None and (match := _DATA_URL.match((_first(block, _PAYLOAD_KEYS, str) or "")[:300])):
+        mime = match[1]
+    return next((kind for kind in _TYPES if (mime or "").startswith(f"{kind}/")), "file")
 
 
 def _first(block: Mapping[str, Any], keys: tuple[str, ...], kind: type | tuple[type, ...]) -> Any:  # noqa: ANN401 - JSON
     """The first value of that kind in the block, or in the two levels below it where providers put the data."""
-    below = _inside([block])
-    for layer in (block, *below, *_inside(below)):
-        for key in keys:
-            value = layer.get(key)
-            if isinstance(value, kind) and value:
-                return value
+    layer = [block]
+    for _ in range(3):
+        found = (one[key] for one in layer for key in keys if isinstance(one.get(key), kind) and one[key])
+        if (value := next(found, None)) is not None:
+            return value
+        layer = [one[key] for one in layer for key in _NESTING if isinstance(one.get(key), Mapping)]
     return None
-
-
-def _mime_type(block: Mapping[str, Any]) -> str | None:
-    named: str | None = _first(block, ("mime_type", "media_type", "mimeType"), str)
-    if named is None:
-        payload = _first(block, _PAYLOAD_KEYS, str)
-        if isinstance(payload, str) and (match := _DATA_URL.match(payload[:300])):
-            named = match[1]
-    return named
 
 
 def media_tokens(block: Mapping[str, Any], kind: MediaKind, prices: MediaPrices) -> int:
     """Tokens of the media in a content block of that kind."""
     payload = _first(block, _PAYLOAD_KEYS, (str, bytes))
     if kind == "image":
-        detail = _first(block, ("detail",), str)
-        return prices.image_tokens(_declared_size(block) or _payload_size(payload), detail)
-    if kind == "audio":
-        return max(prices.audio, math.ceil(_seconds(block, payload, _SPEECH_RATE) * prices.audio_second))
-    if kind == "video":
-        return max(prices.video, math.ceil(_seconds(block, payload, _FILM_RATE) * prices.video_second))
-    return max(prices.file, _pages(payload) * prices.page)
-
-
-def _seconds(block: Mapping[str, Any], payload: str | bytes | None, bytes_per_second: int) -> float:
-    declared: float | None = _first(block, ("duration", "seconds"), (int, float))
-    return _payload_bytes(payload) / bytes_per_second if declared is None else declared
-
-
-def _declared_size(block: Mapping[str, Any]) -> tuple[int, int] | None:
-    width, height = _first(block, ("width",), int), _first(block, ("height",), int)
-    return (width, height) if width and height and width > 0 and height > 0 else None
-
-
-def _payload_bytes(payload: str | bytes | None) -> int:
-    if payload is None or (isinstance(payload, str) and "://" in payload[:40]):
-        return 0
-    return len(payload) if isinstance(payload, bytes) else len(payload) * 3 // 4
+        width, height = _first(block, ("width",), int), _first(block, ("height",), int)
+        size = (width, height) if width and height and width > 0 and height > 0 else _size_of(payload)
+        return prices.image_tokens(size, _first(block, ("detail",), str))
+    if kind == "file":
+        return max(prices.file, _pages(payload) * prices.page)
+    least, second, rate = (
+        (prices.audio, prices.audio_second, _SPEECH_RATE)
+        if kind == "audio"
+        else (prices.video, prices.video_second, _FILM_RATE)
+    )
+    seconds: float | None = _first(block, ("duration", "seconds"), (int, float))
+    if seconds is None:
+        is_link = isinstance(payload, str) and "://" in payload[:40]
+        seconds = 0 if is_link else len(payload or ()) * (1 if isinstance(payload, bytes) else 0.75) / rate
+    return max(least, math.ceil(seconds * second))
 
 
 def _decoded(payload: str | bytes | None, limit: int) -> bytes:
     """The first `limit` bytes of the data, or nothing where it is a link or no base64."""
-    if payload is None:
-        return b""
-    if isinstance(payload, bytes):
-        return payload[:limit]
+    if not isinstance(payload, str):
+        return (payload or b"")[:limit]
     match = _DATA_URL.match(payload[:300])
     start = match.end() if match else 0
-    text = payload[start : start + limit * 4 // 3]
     try:
-        raw = text.encode("ascii").translate(None, b" \r\n\t=")
+        raw = payload[start : start + limit * 4 // 3].encode("ascii").translate(None, b" \r\n\t=")
         return base64.b64decode(raw[: len(raw) // 4 * 4], altchars=b"-_" if b"-" in raw or b"_" in raw else None)
     except (UnicodeEncodeError, binascii.Error):
         return b""
 
 
-def _payload_size(payload: str | bytes | None) -> tuple[int, int] | None:
+def _size_of(payload: str | bytes | None) -> tuple[int, int] | None:
     head = _decoded(payload, 64)
-    if head[:2] == b"\xff\xd8":
-        head = _decoded(payload, _HEADER_BYTES)
-    return image_size(head)
+    return image_size(_decoded(payload, _HEADER_BYTES) if head[:2] == b"\xff\xd8" else head)
 
 
 def image_size(head: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels that the header of a PNG, GIF, WebP or JPEG gives; `None` where it gives none."""
-    size: tuple[int, int] | None = None
-    if head[:8] == b"\x89PNG\r\n\x1a\n" and len(head) >= 24:  # noqa: PLR2004 - end of the IHDR size fields
-        size = int.from_bytes(head[16:20]), int.from_bytes(head[20:24])
-    elif head[:6] in (b"GIF87a", b"GIF89a") and len(head) >= 10:  # noqa: PLR2004 - end of the logical screen size
-        size = int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
-    elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        size = _webp_size(head)
+    """Width and height in pixels that the header of a PNG, GIF or JPEG gives; `None` where it gives none."""
+    size = b""
+    order: Literal["big", "little"] = "big"
+    if head[:8] == b"\x89PNG\r\n\x1a\n":
+        size = head[16:24]
+    elif head[:6] in (b"GIF87a", b"GIF89a"):
+        size, order = head[6:10], "little"
     elif head[:2] == b"\xff\xd8":
-        size = _jpeg_size(head)
-    return size if size and size[0] > 0 and size[1] > 0 else None
-
-
-def _webp_size(head: bytes) -> tuple[int, int] | None:
-    chunk = head[12:16]
-    if len(head) < 30:  # noqa: PLR2004 - end of the longest of the three frame headers
-        return None
-    if chunk == b"VP8X":
-        return int.from_bytes(head[24:27], "little") + 1, int.from_bytes(head[27:30], "little") + 1
-    if chunk == b"VP8L":
-        bits = int.from_bytes(head[21:25], "little")
-        return (bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1
-    if chunk == b"VP8 ":
-        return int.from_bytes(head[26:28], "little") & 0x3FFF, int.from_bytes(head[28:30], "little") & 0x3FFF
-    return None
-
-
-def _jpeg_size(head: bytes) -> tuple[int, int] | None:
-    at = 2
-    while at + 9 <= len(head) and head[at] == 0xFF:  # noqa: PLR2004 - every JPEG marker opens with this byte
-        marker = head[at + 1]
-        if marker == 0xFF:  # noqa: PLR2004 - a fill byte
-            at += 1
-        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):  # noqa: PLR2004 - the frame headers
-            return int.from_bytes(head[at + 7 : at + 9]), int.from_bytes(head[at + 5 : at + 7])
-        else:
-            at += 2 + int.from_bytes(head[at + 2 : at + 4])
-    return None
+        at = 2
+        while head[at : at + 1] == b"\xff" and not size and at + 9 <= len(head):
+            marker = head[at + 1]
+            if marker in _FRAME_HEADERS:
+                size = head[at + 7 : at + 9] + head[at + 5 : at + 7]
+            at += 1 if marker == _FILL else 2 + int.from_bytes(head[at + 2 : at + 4])
+    half = len(size) // 2
+    width, height = int.from_bytes(size[:half], order), int.from_bytes(size[half:], order)
+    return (width, height) if width and height else None
 
 
 def _pages(payload: str | bytes | None) -> int:

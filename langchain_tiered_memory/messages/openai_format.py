@@ -1,33 +1,24 @@
-"""What a message is made of and what each part costs, for any way of counting text.
+"""What messages and tool schemas cost in OpenAI's chat format, for any way of counting text.
 
-The formula is that of OpenAI's chat format, from the cookbook's "How to count tokens with tiktoken": three tokens per
-message, one more for a name, three that prime the reply. What the cookbook leaves open (tool calls, tool results) is
-counted as langchain-openai sends it.
+The formulas are those of OpenAI's cookbook, "How to count tokens with tiktoken": three tokens per message, one more for
+a name, three that prime the reply; for tools, one flat level of properties, so objects inside objects and lists of
+objects are charged by the same rule again. Calls and results are counted as langchain-openai sends them.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from enum import Enum
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    FunctionMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from pydantic import BaseModel
+from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, HumanMessage, SystemMessage, ToolMessage
+from pydantic_core import to_jsonable_python
 
 from langchain_tiered_memory.messages.media import MediaPrices, media_kind, media_tokens
 
-__all__ = ["COUNTED_KWARGS", "ChatFormat", "Parts", "plain_data", "role_of"]
+__all__ = ["COUNTED_KWARGS", "ChatFormat", "Parts", "plain_data", "role_of", "tool_tokens"]
 
 JSON: TypeAlias = Any
 
@@ -49,13 +40,16 @@ _CALL_TYPES: Final = frozenset(
 )
 _RESULT_TYPES: Final = frozenset(("tool_result", "function_call_output", "tool_call_output"))
 COUNTED_KWARGS: Final = frozenset(("tool_calls", "function_call", "name", "__openai_role__"))
+_PER_MESSAGE: Final = 3
+_PER_NAME: Final = 1
 _TOOL_CALL_ID: Final = 3  # as langchain-openai counts it: OpenAI does not publish what a result's id costs
 _BLOB: Final = re.compile(r"(?:data:[\w.+-]+/[\w.+-]+(?:;[\w=.+-]+)*;base64,)[A-Za-z0-9+/=_-]*|[A-Za-z0-9+/=_-]{512,}")
 
-_DEEPEST: Final = 64  # levels; providers refuse JSON far flatter than this
-_MOST_CONTAINERS: Final = 20_000  # a structure that shares its parts can unfold without end
-_EXACT: Final = frozenset((str, int, float, bool, bytes, type(None)))
-_PRINTABLE: Final = frozenset(("builtins", "datetime", "decimal", "fractions", "pathlib", "uuid"))
+# What the parts of a tool's schema cost beside their texts.
+_PROPERTIES: Final = 3
+_PROPERTY: Final = 3
+_ENUM: Final = -3
+_ENUM_ITEM: Final = 3
 
 Parts: TypeAlias = tuple[JSON, ...]
 """What of a message is charged: content, name, spoken role, calls, calls that did not parse, and extras."""
@@ -64,25 +58,16 @@ Parts: TypeAlias = tuple[JSON, ...]
 class ChatFormat(ABC):
     """Charges the parts of a message, given what a text costs."""
 
-    _per_message = 3
-    _per_name = 1
-
     def __init__(self, media: MediaPrices | None) -> None:
-        self._media = media or MediaPrices()
-        self._roles: dict[str, int] = {}
+        self.media = media or MediaPrices()
 
     @abstractmethod
     def count_text(self, text: str) -> int:
         """Tokens of a bare text."""
 
-    @property
-    def media(self) -> MediaPrices:
-        """What media cost."""
-        return self._media
-
     def _measure(self, role: str, parts: Parts) -> int:
         content, name, _, calls, invalid, extra = parts
-        tokens = self._per_message + self._role_tokens(role)
+        tokens = _PER_MESSAGE + self._role_tokens(role)
         name = name or (extra and extra.get("name"))
         if role == "tool":  # a tool result is sent with the id of its call, and without a name
             tokens += _TOOL_CALL_ID
@@ -95,32 +80,24 @@ class ChatFormat(ABC):
         return tokens + sum(map(self._call_tokens, called)) + self._content_tokens(content, called)
 
     def _name_tokens(self, name: JSON) -> int:
-        return self._per_name + self.count_text(str(name))
+        return _PER_NAME + self.count_text(str(name))
 
     def _role_tokens(self, role: str) -> int:
-        known = self._roles.get(role)
-        if known is None:
-            known = self._roles[role] = self.count_text(role)
-        return known
+        return self.count_text(role)
 
     def _content_tokens(self, content: JSON, called: Sequence[JSON] = ()) -> int:
-        if content is None:
-            return 0
-        if isinstance(content, str):
-            return self.count_text(content)
-        blocks = content if isinstance(content, list) else [content]
-        return sum(self._block_tokens(block, called) for block in blocks)
-
-    def _block_tokens(self, block: JSON, called: Sequence[JSON]) -> int:
-        """Tokens of one content block; one of a kind that nobody knows is charged as the JSON it would be sent as."""
-        if isinstance(block, str):
-            return self.count_text(block)
-        known = self._known_block(block, called) if isinstance(block, dict) else None
-        return self._unknown_tokens(block) if known is None else known
+        """Tokens of content; a block of a kind that nobody knows is charged as the JSON it would be sent as."""
+        tokens = 0
+        for block in content if isinstance(content, list) else () if content is None else (content,):
+            known = self.count_text(block) if isinstance(block, str) else None
+            if isinstance(block, dict):
+                known = self._known_block(block, called)
+            tokens += self._unknown_tokens(block) if known is None else known
+        return tokens
 
     def _known_block(self, block: dict[str, JSON], called: Sequence[JSON]) -> int | None:
-        kind = block.get("type")
-        kind = kind if isinstance(kind, str) else None
+        kind = block["type"] if isinstance(block.get("type"), str) else None
+        source = block.get("source")
         text = next((block[key] for key in _TEXT_KEYS if isinstance(block.get(key), str)), None)
         tokens: int | None = None
         if text is not None and (kind in _TEXT_TYPES or kind is None):
@@ -132,22 +109,19 @@ class ChatFormat(ABC):
         elif kind in _RESULT_TYPES:
             tokens = _TOOL_CALL_ID + self._content_tokens(block.get("content", block.get("output")))
         elif kind == "non_standard" and isinstance(block.get("value"), dict):
-            tokens = self._block_tokens(block["value"], called)
-        elif kind == "document" and _is_text(block.get("source")):
-            source = block["source"]
+            tokens = self._content_tokens(block["value"], called)
+        elif kind == "document" and isinstance(source, dict) and source.get("type") in ("text", "content"):
             written = [block[key] for key in ("title", "context") if isinstance(block.get(key), str)]
             tokens = self._content_tokens(source.get("content", source.get("data"))) + self._content_tokens(written)
         elif (media := media_kind(block)) is not None:
-            tokens = media_tokens(block, media, self._media)
+            tokens = media_tokens(block, media, self.media)
         return tokens
 
     def _thought_tokens(self, block: Mapping[str, JSON], text: str | None) -> int:
         """Reasoning is charged by its text; sealed reasoning by the tokens that its bytes can stand for."""
         tokens = self.count_text(text) if text is not None else 0
-        if isinstance(block.get("summary"), list):
-            tokens += self._content_tokens(block["summary"])
-        elif isinstance(block.get("content"), list):
-            tokens += self._content_tokens(block["content"])
+        listed = next((block[key] for key in ("summary", "content") if isinstance(block.get(key), list)), None)
+        tokens += self._content_tokens(listed)
         sealed = sum(len(block[key]) for key in _SEALED_KEYS if isinstance(block.get(key), str))
         return tokens + -(-sealed * 3 // 16)  # three bytes in four characters, four bytes to a token
 
@@ -171,7 +145,7 @@ class ChatFormat(ABC):
     def _without_media(self, value: JSON, prices: list[int]) -> JSON:
         if isinstance(value, dict):
             if isinstance(value.get("type"), str) and (kind := media_kind(value)) is not None:
-                prices.append(media_tokens(value, kind, self._media))
+                prices.append(media_tokens(value, kind, self.media))
                 return {"type": value["type"]}
             return {key: self._without_media(item, prices) for key, item in value.items()}
         if isinstance(value, list):
@@ -191,7 +165,7 @@ class ChatFormat(ABC):
     def _blob_tokens(self, blob: str | bytes) -> int:
         block = {"type": "media", "data": blob}
         named = blob[:5] == "data:"
-        return media_tokens(block, (media_kind(block) if named else None) or "image", self._media)
+        return media_tokens(block, (media_kind(block) if named else None) or "image", self.media)
 
 
 def role_of(message: BaseMessage, extra: JSON) -> str:
@@ -201,11 +175,6 @@ def role_of(message: BaseMessage, extra: JSON) -> str:
             named = extra.get("__openai_role__") if role == "system" and extra else None
             return named if isinstance(named, str) else role
     return str(message.__dict__.get("role") or message.type)
-
-
-def _is_text(source: JSON) -> bool:
-    """Whether an Anthropic document is text or blocks, and not a file."""
-    return isinstance(source, dict) and source.get("type") in ("text", "content")
 
 
 def _is_listed(block: Mapping[str, JSON], called: Sequence[JSON]) -> bool:
@@ -222,61 +191,65 @@ def _json(value: JSON) -> str:
     return json.dumps(value, ensure_ascii=False, default=lambda raw: bytes(raw).decode("latin-1"))
 
 
-# --- what blocks may hold -------------------------------------------------------------------------------------------
-
-
 def plain_data(value: Any) -> Any:  # noqa: ANN401 - anything a block may hold
-    """A copy of `value` made of dicts, lists, strings, numbers, bytes and None only.
-
-    Content blocks may hold anything: models, dates, sets, cycles, structures thousands of levels deep. What is counted
-    is this copy, so that nothing foreign can raise. Beyond what an honest message holds, it says "...".
-    """
-    return _Copier().copy(value, 0)
+    """A copy of `value` as it would be sent in JSON; "..." for a block that no JSON can hold, such as a cycle."""
+    if isinstance(value, list):
+        return list(map(_json_data, value))
+    return _json_data(value)
 
 
-class _Copier:
-    def __init__(self) -> None:
-        self._left = _MOST_CONTAINERS
-        self._path: set[int] = set()
-
-    def copy(self, value: Any, depth: int) -> Any:  # noqa: ANN401 - anything
-        if type(value) in _EXACT:
-            return value
-        self._left -= 1
-        if depth >= _DEEPEST or self._left < 0 or id(value) in self._path:
-            return "..."
-        self._path.add(id(value))
-        copied: Any
-        if isinstance(value, dict):
-            copied = {self._key(key): self.copy(item, depth + 1) for key, item in value.items()}
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            copied = [self.copy(item, depth + 1) for item in value]
-        else:
-            copied = self.copy(_opened(value), depth + 1)
-        self._path.discard(id(value))
-        return copied
-
-    def _key(self, key: Any) -> str:  # noqa: ANN401 - a dict's key
-        return key if type(key) is str else "key" if isinstance(key, (tuple, frozenset)) else str(_opened(key))
+def _json_data(value: Any) -> Any:  # noqa: ANN401 - as above
+    try:
+        return to_jsonable_python(
+            value, bytes_mode="base64", fallback=lambda foreign: {"type": type(foreign).__qualname__}
+        )
+    except ValueError:  # a cycle, or hundreds of levels
+        return "..."
 
 
-def _opened(value: Any) -> Any:  # noqa: ANN401 - anything
-    """What stands for one foreign value: simpler data, or text."""
-    opened: Any
-    if isinstance(value, Enum):
-        opened = value.value
-    elif isinstance(value, str):  # a subclass, as those of numbers below
-        opened = str.__str__(value)
-    elif isinstance(value, (int, float)):
-        opened = int(value) if isinstance(value, int) else float(value)
-    elif isinstance(value, (bytearray, memoryview)):
-        opened = bytes(value)
-    elif isinstance(value, (Mapping, BaseModel)):
-        opened = dict(value)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        opened = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
-    elif type(value).__module__ in _PRINTABLE:
-        opened = str(value)
-    else:  # a foreign __str__ or __repr__ may raise anything; the attributes say as much and run nobody's code
-        opened = {"type": type(value).__qualname__, **getattr(value, "__dict__", {})}
-    return opened
+# --- tool schemas ---------------------------------------------------------------------------------------------------
+
+
+def tool_tokens(tool: Any, count_text: Callable[[str], int], function_tokens: int) -> int:  # noqa: ANN401 - see below
+    """Tokens of one tool: an object, function, pydantic class or schema."""
+    from langchain_core.utils.function_calling import convert_to_openai_tool  # noqa: PLC0415 - heavy, rarely needed
+    from langchain_core.utils.json_schema import dereference_refs  # noqa: PLC0415 - as above
+
+    is_schema = isinstance(tool, dict) and tool.get("type") == "function" and isinstance(tool.get("function"), dict)
+    schema = tool if is_schema else convert_to_openai_tool(tool)
+    function = schema.get("function")
+    if not isinstance(function, Mapping):  # a provider's own tool, e.g. {"type": "web_search"}
+        return function_tokens + count_text(json.dumps(schema, ensure_ascii=False, default=str))
+    tokens = function_tokens + count_text(f"{function.get('name', '')}:{_description(function)}")
+    parameters = function.get("parameters") or {}
+    return tokens + _properties_tokens(
+        dereference_refs(parameters) if "$defs" in parameters else parameters, count_text
+    )
+
+
+def _properties_tokens(schema: JSON, count_text: Callable[[str], int]) -> int:
+    """Tokens of an object's properties; 0 for any other schema."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping) or not properties:
+        return 0
+    tokens = _PROPERTIES
+    for name, one in properties.items():
+        tokens += _PROPERTY + count_text(f"{name}:{_type_of(one)}:{_description(one)}")
+        if isinstance(one.get("enum"), (list, tuple)):
+            tokens += _ENUM + sum(_ENUM_ITEM + count_text(str(item)) for item in one["enum"])
+        for inner in (one, one.get("items"), one.get("additionalProperties"), *_choices(one)):
+            tokens += _properties_tokens(inner, count_text)
+    return tokens
+
+
+def _type_of(schema: Mapping[str, JSON]) -> str:
+    kind = schema.get("type") or list(map(_type_of, _choices(schema))) or "any"
+    return "|".join(map(str, kind)) if isinstance(kind, list) else str(kind)
+
+
+def _description(schema: Mapping[str, JSON]) -> str:
+    return str(schema.get("description") or "").removesuffix(".")
+
+
+def _choices(schema: Mapping[str, JSON]) -> list[JSON]:
+    return [choice for key in ("anyOf", "oneOf", "allOf") for choice in schema.get(key) or ()]

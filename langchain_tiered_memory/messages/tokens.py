@@ -9,16 +9,21 @@ from __future__ import annotations
 import functools
 import math
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.messages.adapters import ListCounter, MessageFunctionCounter, adapt
 from langchain_tiered_memory.messages.media import MediaPrices, prices_for_model
-from langchain_tiered_memory.messages.openai_format import COUNTED_KWARGS, ChatFormat, Parts, plain_data, role_of
-from langchain_tiered_memory.messages.tool_schemas import ToolFormat, tool_parts, tool_tokens
+from langchain_tiered_memory.messages.openai_format import (
+    COUNTED_KWARGS,
+    ChatFormat,
+    Parts,
+    plain_data,
+    role_of,
+    tool_tokens,
+)
 from langchain_tiered_memory.messages.vocabulary import (
     Vocabulary,
     encoding_name,
@@ -42,19 +47,12 @@ __all__ = [
 _MAX_ENTRIES: Final = 100_000
 _MOST_TOOLS: Final = 256
 _MOST_PARTS: Final = 1_000
-_OLDEST_CHAT_MODEL: Final = "gpt-3.5-turbo-0301"
+_PER_TOOLS: Final = 12
 _NUMBERS: Final = frozenset((int, float, bool))
 
 
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """What a counter's cache has done and holds.
-
-    Attributes:
-        encoded: Messages that were really counted, because no equal one had been counted before.
-        entries: Message contents whose counts are held.
-        max_entries: Most contents whose counts are held.
-    """
+class CacheInfo(NamedTuple):
+    """What a counter's cache has done: contents counted, contents whose counts are held, and the most of them."""
 
     encoded: int
     entries: int
@@ -77,8 +75,7 @@ class CachingCounter(ChatFormat):
         self._young: dict[int, int] = {}
         self._old: dict[int, int] = {}
         self._encoded = 0
-        self._frames: dict[type[BaseMessage], int] = {}  # what a message of plain text costs beside its text
-        self._tools: dict[int, tuple[tuple[Any, ...], int]] = {}
+        self._tools: dict[int, tuple[Any, list[Any], int]] = {}
 
     @functools.cached_property
     def vocabulary(self) -> Vocabulary:
@@ -89,10 +86,6 @@ class CachingCounter(ChatFormat):
     def request_overhead(self) -> int:
         """Tokens that prime the reply, in every request."""
         return 3
-
-    @property
-    def _tool_format(self) -> ToolFormat:
-        return ToolFormat() if self.encoding_name.startswith("o200k") else ToolFormat(function=10)
 
     def __call__(self, messages: Sequence[BaseMessage]) -> int:
         """Tokens of a request with these messages."""
@@ -105,7 +98,9 @@ class CachingCounter(ChatFormat):
     def count_message(self, message: BaseMessage) -> int:
         """Tokens of one message, its share of the chat format included; counted once per content."""
         fields = message.__dict__
-        content, kwargs = fields["content"], fields["additional_kwargs"]
+        content, name, kwargs = fields["content"], fields["name"], fields["additional_kwargs"]
+        key: int | None
+        parts: Parts
         if (
             type(content) is str
             and not fields.get("tool_calls")
@@ -113,63 +108,51 @@ class CachingCounter(ChatFormat):
             and (not kwargs or COUNTED_KWARGS.isdisjoint(kwargs))
             and "role" not in fields
         ):
-            key = hash((type(message), content, fields["name"]))
-            tokens = self._young.get(key)
-            return self._recalled(key, lambda: self._plain(message)) if tokens is None else tokens
-        parts = _parts(message)
-        nested = _content_key(type(message), parts, _MOST_PARTS)
-        if nested is None:  # something foreign or large is in it
-            parts = tuple(map(plain_data, parts))
-            nested = _content_key(type(message), parts, None)
-        tokens = self._young.get(nested or 0)
-        if tokens is not None:
-            return tokens
-        return self._recalled(nested or 0, lambda: self._measure(role_of(message, parts[5]), parts))
+            key, parts = hash((type(message), content, name)), (content, name, None, None, None, None)
+        else:
+            extra = {name: kwargs[name] for name in COUNTED_KWARGS if name in kwargs}
+            called = fields.get("tool_calls"), fields.get("invalid_tool_calls")
+            parts = (content, name, fields.get("role"), *called, extra or None)
+            key = _content_key(type(message), parts, _MOST_PARTS)
+            if key is None:  # something foreign or large is in it
+                parts = tuple(map(plain_data, parts))
+                key = _content_key(type(message), parts, None) or 0
+        tokens = self._young.get(key)
+        return self._recalled(key, message, parts) if tokens is None else tokens
 
     def count_tools(self, tools: Sequence[Any]) -> int:
         """Tokens of the tool schemas that go with a request; 0 for none."""
-        return self._tool_format.end + sum(map(self._tool, tools)) if tools else 0
+        return _PER_TOOLS + sum(map(self._tool, tools)) if tools else 0
 
     def cache_info(self) -> CacheInfo:
         """How many messages were really counted, and what is held."""
         with self._lock:
             return CacheInfo(self._encoded, len(self._young) + len(self._old), self._max_entries)
 
-    def _recalled(self, key: int, measure: Callable[[], int]) -> int:
+    def _recalled(self, key: int, message: BaseMessage, parts: Parts) -> int:
         """The count under `key`, taken now if it is not held."""
         with self._lock:
-            tokens = self._young.get(key)
-            if tokens is not None:
-                return tokens
-            tokens = self._old.get(key)
+            tokens = self._young.get(key, self._old.get(key))
             if tokens is None:
-                tokens = measure()
+                tokens = self._measure(role_of(message, parts[-1]), parts)
                 self._encoded += 1
-            if len(self._young) >= self._max_entries // 2:
+            if key not in self._young and len(self._young) >= self._max_entries // 2:
                 self._old, self._young = self._young, {}
-            if self._max_entries > 1:
-                self._young[key] = tokens
+            self._young[key] = tokens
             return tokens
-
-    def _plain(self, message: BaseMessage) -> int:
-        kind, name = type(message), message.name
-        frame = self._frames.get(kind)
-        if frame is None:
-            frame = self._frames[kind] = self._measure(role_of(message, None), (None,) * 6)
-        named = self._name_tokens(name) if name and not issubclass(kind, ToolMessage) else 0
-        return frame + named + self.count_text(str(message.content))
 
     def _tool(self, tool: Any) -> int:  # noqa: ANN401 - whatever may be bound as a tool
         """Tokens of one tool; a tool object's schema is slow to derive, so it is remembered by what it is made of."""
-        made_of = tool_parts(tool)
-        if made_of is None:
-            return tool_tokens(tool, self.count_text, self._tool_format)
+        made_of = [getattr(tool, name, None) for name in ("name", "description", "args_schema")]
         known = self._tools.get(id(tool))
-        if known is None or any(mine is not theirs for mine, theirs in zip(known[0], made_of, strict=True)):
+        if known is not None and known[0] is tool and known[1] == made_of:
+            return known[2]
+        tokens = tool_tokens(tool, self.count_text, 7 if self.encoding_name.startswith("o200k") else 10)
+        if not isinstance(tool, dict):
             if len(self._tools) >= _MOST_TOOLS:
                 self._tools.clear()
-            known = self._tools[id(tool)] = made_of, tool_tokens(tool, self.count_text, self._tool_format)
-        return known[1]
+            self._tools[id(tool)] = tool, made_of, tokens
+        return tokens
 
 
 class TiktokenCounter(CachingCounter):
@@ -206,9 +189,6 @@ class TiktokenCounter(CachingCounter):
     ) -> None:
         self.encoding_name, self.model = encoding_name(model_or_encoding)
         super().__init__(media=media or prices_for_model(self.model), max_entries=max_entries)
-        # That model's format spelt the frame of a message out, and gave a name in place of the role.
-        if self.model == _OLDEST_CHAT_MODEL:
-            self._per_message, self._per_name = 4, -1
 
     def __repr__(self) -> str:
         return f"TiktokenCounter({self.model!r})"
@@ -223,7 +203,7 @@ class TiktokenCounter(CachingCounter):
 
 
 # How many tokens of a vendor's tokenizer one of o200k_base may be. Sources are in EstimatingCounter's docstring.
-_MARGINS: Final = {"anthropic": 1.7, "mistral": 1.3, "qwen": 1.3}
+_MARGINS: Final = {"anthropic": 1.7}
 _OTHER_MARGIN: Final = 1.3
 
 
@@ -273,12 +253,11 @@ class EstimatingCounter(CachingCounter):
             raise ValueError(msg)
 
     def __repr__(self) -> str:
-        vendor = repr(self.vendor) if self.vendor else ""
-        return f"EstimatingCounter({vendor})"
+        return f"EstimatingCounter({self.vendor!r})" if self.vendor else "EstimatingCounter()"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = (self.vendor, self.margin, self.media, self._max_entries)
-        return _new_estimating_counter, options
+        make = functools.partial(EstimatingCounter, margin=self.margin, media=self.media, max_entries=self._max_entries)
+        return make, (self.vendor,)
 
     def count_text(self, text: str) -> int:
         """Estimated tokens of a bare text."""
@@ -286,24 +265,6 @@ class EstimatingCounter(CachingCounter):
 
     def _role_tokens(self, role: str) -> int:
         return self.vocabulary.count(role)  # every vendor's roles are short special tokens
-
-
-def _new_estimating_counter(vendor: str | None, margin: float, media: MediaPrices, entries: int) -> EstimatingCounter:
-    return EstimatingCounter(vendor, margin=margin, media=media, max_entries=entries)
-
-
-def _parts(message: BaseMessage) -> Parts:
-    fields = message.__dict__
-    kwargs = fields["additional_kwargs"]
-    extra = {key: kwargs[key] for key in COUNTED_KWARGS if key in kwargs} if kwargs else None
-    return (
-        fields["content"],
-        fields["name"],
-        fields.get("role"),
-        fields.get("tool_calls"),
-        fields.get("invalid_tool_calls"),
-        extra or None,
-    )
 
 
 def _content_key(kind: type[BaseMessage], parts: Parts, limit: int | None) -> int | None:

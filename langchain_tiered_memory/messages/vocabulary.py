@@ -10,13 +10,11 @@ from __future__ import annotations
 import functools
 import math
 import re
-import sys
 import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from langchain_tiered_memory.errors import VocabularyMissingWarning
 
@@ -29,22 +27,18 @@ _BUNDLED: Final = ("o200k_base", "cl100k_base", "o200k_harmony")
 # tiktoken downloads without a timeout; where packets are dropped, the system would try for more than two minutes. A
 # slow download goes on in its thread and is in tiktoken's cache at the next start.
 _LOAD_SECONDS: Final = 4.0
-_FINE_TUNED: Final = "ft"
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(NamedTuple):
     """An encoding, ready to count.
 
     Attributes:
-        name: The encoding, such as `"o200k_base"`.
         count: Tokens of a text, special tokens in it taken as the text they are.
         exact: Whether the counts are those of the encoding; otherwise they are `rough_tokens`.
     """
 
-    name: str
     count: Callable[[str], int]
-    exact: bool = True
+    exact: bool
 
 
 _loaded: Final[dict[str, Vocabulary]] = {}
@@ -54,34 +48,29 @@ _lock: Final = threading.Lock()
 def load_vocabulary(name: str) -> Vocabulary:
     """The vocabulary of an encoding: toktok's, else tiktoken's, else the rough rule and one warning with the cure."""
     with _lock:
-        known = _loaded.get(name)
-        if known is not None:
-            return known
-        count = _toktok(name)
+        if name in _loaded:
+            return _loaded[name]
         failure = ""
-        if count is None:
-            try:
-                encoding = _tiktoken(name)
-            # requests' errors and a timeout are OSErrors, a wrong hash or a broken line is a ValueError, and requests
-            # itself may be missing.
-            except (OSError, ValueError, ImportError) as error:
-                failure = type(error).__name__
-            else:
-                count = lambda text: _count_in_windows(encoding, text)  # noqa: E731 - one expression, used once
-        found = _loaded[name] = Vocabulary(name, count or rough_tokens, exact=count is not None)
-    if not found.exact:
+        try:
+            count = _toktok(name) or functools.partial(_count_in_windows, _tiktoken(name))
+        # requests' errors and a timeout are OSErrors, a wrong hash or a broken line is a ValueError, and requests
+        # itself may be missing.
+        except (OSError, ValueError, ImportError) as error:
+            failure, count = type(error).__name__, rough_tokens
+        found = _loaded[name] = Vocabulary(count, exact=not failure)
+    if failure:
         cure = "pip install 'langchain-tiered-memory[offline]'" if name in _BUNDLED else "set TIKTOKEN_CACHE_DIR"
         msg = f"The vocabulary of {name} could not be loaded ({failure}), so tokens are estimated. Cure: {cure}"
-        warnings.warn(msg, VocabularyMissingWarning, stacklevel=_levels_to_caller())
+        warnings.warn(msg, VocabularyMissingWarning, stacklevel=2)
     return found
 
 
 def _toktok(name: str) -> Callable[[str], int] | None:
-    if name not in _BUNDLED:
-        return None
     try:
         import toktok  # noqa: PLC0415 - optional, and 4.5 MB
     except ImportError:
+        return None
+    if name not in _BUNDLED:
         return None
     # The encoding object counts a message in 0.3 µs; the public `batch_count` takes 10 µs to set up for each call.
     count: Callable[[str], int] = toktok._encoding(name).count  # noqa: SLF001 - see above; pinned by the extra
@@ -112,15 +101,6 @@ def _tiktoken(name: str) -> Encoding:
 
 def _without_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _levels_to_caller() -> int:
-    """How far up the first frame of the user's is, so that the warning shows their own line."""
-    between = {__name__.partition(".")[0], "functools", "langchain_core", "pydantic"}
-    frame, level = sys._getframe(1), 1  # noqa: SLF001 - what warnings' own skip_file_prefixes does from Python 3.12 on
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in between:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 # --- tiktoken on long texts -----------------------------------------------------------------------------------------
@@ -177,11 +157,6 @@ _RATES: Final = (
 )
 
 
-@functools.cache
-def _rates() -> tuple[tuple[re.Pattern[str], float, float], ...]:
-    return tuple((re.compile(pattern), each, per_character) for pattern, each, per_character in _RATES)
-
-
 def rough_tokens(text: str) -> int:
     """About what `text` costs in o200k_base, by scripts and kinds of characters, for where there is no vocabulary.
 
@@ -189,8 +164,8 @@ def rough_tokens(text: str) -> int:
     and emoji, and above it in most. It falls short where short words are random letters.
     """
     tokens = 0.0
-    for pattern, each, per_character in _rates():
-        found = pattern.findall(text)
+    for pattern, each, per_character in _RATES:
+        found = re.findall(pattern, text)
         tokens += each * len(found) + (per_character * sum(map(len, found)) if per_character else 0)
     return math.ceil(tokens)
 
@@ -233,11 +208,7 @@ def encoding_name(model_or_encoding: str) -> tuple[str, str]:
 def _spellings(name: str) -> list[str]:
     """The name as it is, then without provider, then the base model that was fine-tuned."""
     whole = name.strip().lower()
-    bare = whole.rpartition("/")[2]
-    provider, colon, rest = bare.partition(":")
-    if colon and provider != _FINE_TUNED:
-        bare = rest
-    if bare.startswith(f"{_FINE_TUNED}:"):
-        # tiktoken takes every "ft:gpt-4..." for GPT-4, GPT-4.1 too; the base model's own name tells them apart.
-        return [bare.split(":")[1]]
-    return list(dict.fromkeys((whole, bare)))
+    provider, _, rest = whole.rpartition("/")[2].partition(":")
+    bare = rest if rest and provider != "ft" else whole.rpartition("/")[2]
+    # tiktoken takes every "ft:gpt-4..." for GPT-4, GPT-4.1 too; the base model's own name tells them apart.
+    return [bare.split(":")[1]] if bare.startswith("ft:") else [whole, bare]

@@ -86,20 +86,6 @@ def test_a_name_costs_itself_and_one_more(counter, tokens_of):
     assert counter.count_message(named) - counter.count_message(plain) == 1 + tokens_of("ada_lovelace")
 
 
-def test_the_oldest_chat_model_has_its_own_frame():
-    old, new = (
-        TiktokenCounter(
-            "gpt-3.5-turbo-0301",
-        ),
-        TiktokenCounter("gpt-3.5-turbo"),
-    )
-    if old.encoding_name == new.encoding_name:
-        assert old.count_message(HumanMessage("hi")) == new.count_message(HumanMessage("hi")) + 1
-        assert (
-            old.count_message(HumanMessage("hi", name="bob")) == new.count_message(HumanMessage("hi", name="bob")) - 1
-        )
-
-
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
 names = st.from_regex(r"[a-zA-Z_-]{1,20}", fullmatch=True)
 arguments = st.dictionaries(
@@ -344,13 +330,6 @@ def cyclic():
     return ring
 
 
-def shared(levels=40):
-    value: list = ["leaf"]
-    for _ in range(levels):
-        value = [value, value]
-    return {"type": "bomb", "value": value}
-
-
 def deep(levels=20_000):
     value: list = ["bottom"]
     for _ in range(levels):
@@ -403,7 +382,6 @@ def deep(levels=20_000):
         {"type": "odd", "object": object(), "explosive": Explosive(), "function": len, "nan": float("nan")},
         {"type": "odd", "surrogate": "\ud800", "nul": "\x00"},
         cyclic(),
-        shared(),
         deep(),
     ],
     ids=lambda block: str(block.get("type", "none"))[:20],

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage
 
-from langchain_tiered_memory import ContextAssembler, ProceduralMemory
 from langchain_tiered_memory.errors import VocabularyMissingWarning
 from langchain_tiered_memory.messages import vocabulary
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
@@ -148,15 +147,6 @@ def test_falls_back_to_the_rough_rule_and_says_so_with_the_cure_in_one_line(atte
     assert type(error).__name__ in message
     assert "\n" not in message
     assert len(message) <= 180
-    assert caught[0].filename == __file__
-
-
-@pytest.mark.usefixtures("attempts")
-def test_the_warning_shows_the_users_line_through_pydantic_too():
-    procedures = ProceduralMemory(system="Be brief.")
-    with pytest.warns(VocabularyMissingWarning) as caught:
-        ContextAssembler(1_000, procedures=procedures, token_counter=TiktokenCounter("gpt-4o"))
-    assert caught[0].filename == __file__
 
 
 def test_says_so_once_per_encoding_and_tries_once(attempts):
