@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
     from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
     from langchain_tiered_memory.memory import TieredMemory
+    from langchain_tiered_memory.messages.repair import repair_messages, validate_messages
     from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter, count_tokens
     from langchain_tiered_memory.messages.transcripts.conversation import read_transcript, write_transcript
     from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
-    from langchain_tiered_memory.messages.units import repair_messages, validate_messages
     from langchain_tiered_memory.procedural.procedures import ProceduralMemory
     from langchain_tiered_memory.semantic.cached import CachedFactStore
     from langchain_tiered_memory.semantic.in_memory import InMemoryFactStore
@@ -133,7 +133,7 @@ _EXPORTS = {
     "messages.tokens": ("EstimatingCounter", "TiktokenCounter", "count_tokens"),
     "messages.transcripts.conversation": ("read_transcript", "write_transcript"),
     "messages.trimming": ("MessageTrimmer", "trim_messages"),
-    "messages.units": ("repair_messages", "validate_messages"),
+    "messages.repair": ("repair_messages", "validate_messages"),
     "procedural.procedures": ("ProceduralMemory",),
     "semantic.cached": ("CachedFactStore",),
     "semantic.in_memory": ("InMemoryFactStore",),
@@ -156,7 +156,7 @@ _MOVED = {
     "Clock": "types",
     "Constraint": "working.constraints",
     "ContextSize": "types",
-    "MessageFault": "messages.units",
+    "MessageFault": "messages.repair",
     "TokenCounter": "types",
     "Transcript": "messages.transcripts.conversation",
 }

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from langchain_tiered_memory.evaluation import ReplayCall, ReplayReport
+    from langchain_tiered_memory.messages.repair import Provider
     from langchain_tiered_memory.messages.tokens import EstimatingCounter, TiktokenCounter
     from langchain_tiered_memory.messages.transcripts.conversation import Transcript, TranscriptFormat
-    from langchain_tiered_memory.messages.units import Provider
     from langchain_tiered_memory.working.compaction.memory import SummaryMemory
 
 __all__ = ["Format", "Rules", "count", "replay", "validate"]
@@ -170,7 +170,7 @@ def validate(
     """List what a provider would refuse about a conversation; exit status 1 if there is anything."""
     with one_line_errors():
         found = _read(transcript, conversation, read_as)
-        from langchain_tiered_memory.messages.units import validate_messages
+        from langchain_tiered_memory.messages.repair import validate_messages
 
         faults = validate_messages(
             found.messages, None if provider is Rules.every else cast("Provider", provider.value)

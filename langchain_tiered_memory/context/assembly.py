@@ -21,10 +21,9 @@ from langchain_tiered_memory.context.request import ContextRequest, newest_turn,
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError
 from langchain_tiered_memory.events import EventHook, aemit, emit
 from langchain_tiered_memory.messages.matching import Matched
-from langchain_tiered_memory.messages.protocol import is_summary, kind_of
+from langchain_tiered_memory.messages.protocol import is_summary, kind_of, leading_system
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.trimming import Oversized, Pin, trim_messages
-from langchain_tiered_memory.messages.units import validate_messages
-from langchain_tiered_memory.messages.window import leading_system
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
 from langchain_tiered_memory.working.append import append_new

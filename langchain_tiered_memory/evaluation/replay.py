@@ -14,9 +14,9 @@ from langchain_tiered_memory.errors import BudgetExceededError, TranscriptError
 from langchain_tiered_memory.evaluation.report import ReplayCall, ReplayReport
 from langchain_tiered_memory.events import Compaction, CompactionFailed, MemoryCallbackHandler, MemoryEvent
 from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.tokens import ListCounter, TiktokenCounter, as_counter
 from langchain_tiered_memory.messages.trimming import trim_messages
-from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.types import TokenCounter
 
 __all__ = ["Trimmer", "model_calls", "replay"]

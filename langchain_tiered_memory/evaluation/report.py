@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from langchain_tiered_memory.events import Compaction, CompactionFailed
-from langchain_tiered_memory.messages.units import MessageFault
+from langchain_tiered_memory.messages.repair import MessageFault
 
 __all__ = ["ReplayCall", "ReplayReport"]
 

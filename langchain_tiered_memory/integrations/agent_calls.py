@@ -17,8 +17,7 @@ from langchain_tiered_memory.context.assembly import Assembled, Assembly, Tiers
 from langchain_tiered_memory.context.request import ContextRequest
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.indexer import Indexer
-from langchain_tiered_memory.messages.protocol import is_inserted
-from langchain_tiered_memory.messages.window import leading_system
+from langchain_tiered_memory.messages.protocol import is_inserted, leading_system
 from langchain_tiered_memory.session_names import session_key
 from langchain_tiered_memory.types import DEFAULT_TENANT, MemoryScope
 from langchain_tiered_memory.working.append import append_new

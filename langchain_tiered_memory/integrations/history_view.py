@@ -10,11 +10,11 @@ from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
 from langchain_tiered_memory.context.request import newest_turn
 from langchain_tiered_memory.errors import BudgetExceededError, ProtocolError
 from langchain_tiered_memory.events import ViewCut
-from langchain_tiered_memory.messages.protocol import call_ids, is_user_turn, kind_of, result_ids
+from langchain_tiered_memory.messages.protocol import call_ids, is_user_turn, kind_of, leading_system, result_ids
+from langchain_tiered_memory.messages.repair import repair_messages
 from langchain_tiered_memory.messages.tokens import ListCounter, as_counter
 from langchain_tiered_memory.messages.trimming import CounterLike, Size, trim_messages
-from langchain_tiered_memory.messages.units import repair_messages, split_units
-from langchain_tiered_memory.messages.window import leading_system
+from langchain_tiered_memory.messages.units import split_units
 from langchain_tiered_memory.working.log import MessageLog
 from langchain_tiered_memory.working.records import LogEntry
 

@@ -36,29 +36,22 @@ def shrink_units(units: Sequence[Unit], room: int, cost: Cost) -> list[Unit] | N
     longest = max((_text_length(message.content) for unit in units for message in unit.messages[1:]), default=0)
 
     def cut(length: int, *, media: bool) -> list[Unit]:
-        return [_shrink_unit(unit, length, media=media) for unit in units]
+        shrunk = []
+        for unit in units:
+            results = (_shrink_result(result, length, media=media) for result in unit.messages[1:])
+            shrunk.append(unit._replace(messages=(unit.messages[0], *results)))
+        return shrunk
 
-    def fits(shrunk: Sequence[Unit]) -> bool:
-        return sum(cost(close_unit(unit)) for unit in shrunk) <= room
+    def fits(length: int, *, media: bool) -> bool:
+        return sum(cost(close_unit(unit)) for unit in cut(length, media=media)) <= room
 
-    media = fits(cut(0, media=True))
-    if not media and not fits(cut(0, media=False)):
+    media = fits(0, media=True)
+    if not media and not fits(0, media=False):
         return None
     low, high = 0, min(longest, max(room, 1))
-    while high < longest and fits(cut(high, media=media)):  # rarely more than twice: a token is a few characters
+    while high < longest and fits(high, media=media):  # rarely more than twice: a token is a few characters
         low, high = high, min(longest, 2 * high)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if fits(cut(middle, media=media)):
-            low = middle
-        else:
-            high = middle - 1
-    return cut(low, media=media)
-
-
-def _shrink_unit(unit: Unit, length: int, *, media: bool) -> Unit:
-    head, *results = unit.messages
-    return unit._replace(messages=(head, *(_shrink_result(result, length, media=media) for result in results)))
+    return cut(_largest(low, high, lambda length: fits(length, media=media)), media=media)
 
 
 def _shrink_result(message: BaseMessage, length: int, *, media: bool) -> BaseMessage:
@@ -73,23 +66,16 @@ def _shrink_result(message: BaseMessage, length: int, *, media: bool) -> BaseMes
 def _shrink_content(content: Any, length: int, where: str, *, media: bool) -> Any:  # noqa: ANN401 -- content is JSON
     if isinstance(content, str):
         return _shrink_text(content, length, where)
-    if not isinstance(content, list):
+    if isinstance(content, list):
+        return [_shrink_content(block, length, where, media=media) for block in content]
+    if not isinstance(content, dict):
         return content
-    return [_shrink_block(block, length, where, media=media) for block in content]
-
-
-def _shrink_block(block: Any, length: int, where: str, *, media: bool) -> Any:  # noqa: ANN401 -- a block is JSON
-    if isinstance(block, str):
-        return _shrink_text(block, length, where)
-    if not isinstance(block, dict):
-        return block
-    if block.get("type") == "tool_result":
-        return {**block, "content": _shrink_content(block.get("content"), length, where, media=media)}
-    if isinstance(block.get("text"), str):
-        return {**block, "text": _shrink_text(block["text"], length, where)}
-    if media:
-        return block
-    return {"type": "text", "text": f"[{block.get('type', 'block')} left out to fit the context; it is in {where}]"}
+    if content.get("type") == "tool_result":
+        return {**content, "content": _shrink_content(content.get("content"), length, where, media=media)}
+    if isinstance(content.get("text"), str):
+        return {**content, "text": _shrink_text(content["text"], length, where)}
+    left_out = f"[{content.get('type', 'block')} left out to fit the context; it is in {where}]"
+    return content if media else {"type": "text", "text": left_out}
 
 
 def _shrink_text(text: str, length: int, where: str) -> str:
@@ -135,35 +121,26 @@ def cut_message(
         A copy with the largest part that fits, or `None` when no part does.
     """
     content = message.content
-    if isinstance(content, list) and len(content) > 1:
-        blocks = _largest(len(content) - 1, lambda size: fits(_with(message, _end_of(content, size, keep))))
-        if blocks:
-            return _with(message, _end_of(content, blocks, keep))
-    text = content if isinstance(content, str) else _text_at_end(content, keep)
+
+    def end_of(parts: list[Any], size: int) -> list[Any]:
+        return parts[:size] if keep == "first" else parts[len(parts) - size :]
+
+    def part(content: Any) -> BaseMessage:  # noqa: ANN401 -- content is JSON
+        return message.model_copy(update={"content": content})
+
+    blocks = [content] if isinstance(content, str) else content
+    if size := _largest(0, len(blocks) - 1, lambda size: fits(part(end_of(blocks, size)))):
+        return part(end_of(blocks, size))
+    nearest_first = blocks if keep == "first" else blocks[::-1]
+    said = (block if isinstance(block, str) else block.get("text") for block in nearest_first)
+    text = next((one for one in said if isinstance(one, str) and one), "")
     pieces = split(text) if text else []
-    size = _largest(len(pieces) - 1, lambda size: fits(_with(message, "".join(_end_of(pieces, size, keep)))))
-    return _with(message, "".join(_end_of(pieces, size, keep))) if size > 0 else None
+    size = _largest(0, len(pieces) - 1, lambda size: fits(part("".join(end_of(pieces, size)))))
+    return part("".join(end_of(pieces, size))) if size else None
 
 
-def _end_of(parts: list[Any], size: int, keep: Literal["first", "last"]) -> list[Any]:
-    return parts[:size] if keep == "first" else parts[len(parts) - size :]
-
-
-def _text_at_end(content: list[Any], keep: Literal["first", "last"]) -> str:
-    for block in content if keep == "first" else reversed(content):
-        text = block if isinstance(block, str) else block.get("text") if isinstance(block, dict) else None
-        if isinstance(text, str) and text:
-            return text
-    return ""
-
-
-def _with(message: BaseMessage, content: Any) -> BaseMessage:  # noqa: ANN401 -- content is JSON
-    return message.model_copy(update={"content": content})
-
-
-def _largest(most: int, fits: Callable[[int], bool]) -> int:
-    """The largest size from 1 to `most` that fits, 0 if none does; a smaller size fits if a larger one does."""
-    low, high = 0, most
+def _largest(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """The largest size up to `high` that fits, `low` if none above it does; what fits does so at smaller sizes too."""
     while low < high:
         middle = (low + high + 1) // 2
         if fits(middle):

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_tiered_memory.messages.adapters import ListCounter, MessageFunctionCounter, adapt
 from langchain_tiered_memory.messages.media import MediaPrices, prices_for_model
@@ -24,6 +24,7 @@ from langchain_tiered_memory.messages.openai_format import (
     role_of,
     tool_tokens,
 )
+from langchain_tiered_memory.messages.tail import Tails
 from langchain_tiered_memory.messages.vocabulary import (
     Vocabulary,
     encoding_name,
@@ -75,6 +76,9 @@ class CachingCounter(ChatFormat):
         self._young: dict[int, int] = {}
         self._old: dict[int, int] = {}
         self._encoded = 0
+        self._frames: dict[type[BaseMessage], int] = {}  # what a message of plain text costs beside its text
+        self.tails = Tails()
+        """The ends of the conversations that were last trimmed by this counter; each goes with its conversation."""
         self._tools: dict[int, tuple[Any, list[Any], int]] = {}
 
     @functools.cached_property
@@ -100,7 +104,7 @@ class CachingCounter(ChatFormat):
         fields = message.__dict__
         content, name, kwargs = fields["content"], fields["name"], fields["additional_kwargs"]
         key: int | None
-        parts: Parts
+        parts: Parts | None = None
         if (
             type(content) is str
             and not fields.get("tool_calls")
@@ -108,7 +112,7 @@ class CachingCounter(ChatFormat):
             and (not kwargs or COUNTED_KWARGS.isdisjoint(kwargs))
             and "role" not in fields
         ):
-            key, parts = hash((type(message), content, name)), (content, name, None, None, None, None)
+            key = hash((type(message), content, name))
         else:
             extra = {name: kwargs[name] for name in COUNTED_KWARGS if name in kwargs}
             called = fields.get("tool_calls"), fields.get("invalid_tool_calls")
@@ -129,17 +133,25 @@ class CachingCounter(ChatFormat):
         with self._lock:
             return CacheInfo(self._encoded, len(self._young) + len(self._old), self._max_entries)
 
-    def _recalled(self, key: int, message: BaseMessage, parts: Parts) -> int:
+    def _recalled(self, key: int, message: BaseMessage, parts: Parts | None) -> int:
         """The count under `key`, taken now if it is not held."""
         with self._lock:
             tokens = self._young.get(key, self._old.get(key))
             if tokens is None:
-                tokens = self._measure(role_of(message, parts[-1]), parts)
+                tokens = self._plain(message) if parts is None else self._measure(role_of(message, parts[-1]), parts)
                 self._encoded += 1
             if key not in self._young and len(self._young) >= self._max_entries // 2:
                 self._old, self._young = self._young, {}
             self._young[key] = tokens
             return tokens
+
+    def _plain(self, message: BaseMessage) -> int:
+        kind, name = type(message), message.name
+        frame = self._frames.get(kind)
+        if frame is None:
+            frame = self._frames[kind] = self._measure(role_of(message, None), (None,) * 6)
+        named = self._name_tokens(name) if name and not issubclass(kind, ToolMessage) else 0
+        return frame + named + self.count_text(str(message.content))
 
     def _tool(self, tool: Any) -> int:  # noqa: ANN401 - whatever may be bound as a tool
         """Tokens of one tool; a tool object's schema is slow to derive, so it is remembered by what it is made of."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast, overload
-from weakref import WeakKeyDictionary
 
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
 from langchain_core.prompt_values import PromptValue
@@ -13,9 +12,7 @@ from langchain_core.runnables.base import RunnableSerializable
 from pydantic import ConfigDict, StrictBool, field_validator
 
 from langchain_tiered_memory.errors import ProtocolError
-from langchain_tiered_memory.messages._list_budget import trim_by_lists
 from langchain_tiered_memory.messages.protocol import is_user_turn
-from langchain_tiered_memory.messages.tail import Tails
 from langchain_tiered_memory.messages.tokens import (
     CachingCounter,
     EstimatingCounter,
@@ -24,7 +21,7 @@ from langchain_tiered_memory.messages.tokens import (
     TiktokenCounter,
     as_counter,
 )
-from langchain_tiered_memory.messages.window import Limit, Matcher, Side, Window, choose
+from langchain_tiered_memory.messages.window import Limit, Matcher, Side, Window, choose, choose_by_lists
 
 __all__ = ["CounterLike", "MessageTrimmer", "MessagesInput", "Oversized", "Pin", "Size", "trim_messages"]
 
@@ -249,20 +246,7 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,  # noqa: ANN401 -- values of fields
     ) -> list[BaseMessage]:
-        """Trim a conversation.
-
-        Args:
-            input: The messages, anything that langchain_core converts to messages, or a prompt value.
-            config: The run's configuration.
-            **kwargs: Parameters of `trim_messages` that replace fields for this call, as `bind` gives them.
-
-        Returns:
-            The window, see `trim_messages`.
-
-        Raises:
-            BudgetExceededError: What may not be dropped is larger than the budget.
-            ValueError: A field is not of its form.
-        """
+        """Trim a conversation by `trim_messages`, whose parameters, given here or by `bind`, replace the fields."""
         return self._call_with_config(self._trim, input, config, **kwargs)
 
     def _trim(self, messages: MessagesInput, **changed: Any) -> list[BaseMessage]:  # noqa: ANN401 -- values of fields
@@ -271,9 +255,6 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
 
 
 # --- by what counts the tokens --------------------------------------------------------------------------------------
-
-_TAILS: Final[WeakKeyDictionary[CachingCounter, Tails]] = WeakKeyDictionary()
-"""What each counter's conversations looked like when they were last trimmed."""
 
 
 def _choose(
@@ -291,28 +272,22 @@ def _choose(
     # Asking for the method is a hundred times faster than asking whether it is a `TokenCounter`.
     counter = token_counter if hasattr(token_counter, "count_message") else as_counter(token_counter)
     if isinstance(counter, ListCounter):
-        return trim_by_lists(messages, window, size, counter, tools)
-    # A bare function has no cache of its own.
-    count = _remembered(counter.count_message) if isinstance(counter, MessageFunctionCounter) else counter.count_message
+        return choose_by_lists(messages, window, size, counter, tools)
+    count = counter.count_message
+    if isinstance(counter, MessageFunctionCounter):  # it has no cache of its own
+        known: dict[int, tuple[int, BaseMessage]] = {}
+
+        def count(message: BaseMessage) -> int:
+            if id(message) not in known:
+                known[id(message)] = (counter.count_message(message), message)  # held, so that its id stays its own
+            return known[id(message)][0]
+
     fixed = counter.request_overhead + (counter.count_tools(tools) if tools else 0)
     limit = Limit(size, "tokens", lambda found: sum(map(count, found)), count, fixed)
-    plain = window.strategy == "last" and window.pinned is None and window.split is None
-    if not plain or not isinstance(counter, CachingCounter):
-        return choose(messages, window, limit)
-    tails = _TAILS.get(counter)
-    return (tails if tails is not None else _TAILS.setdefault(counter, Tails())).choose(messages, window, limit)
-
-
-def _remembered(count: Callable[[BaseMessage], int]) -> Callable[[BaseMessage], int]:
-    """The function, asked once for each message of one trim."""
-    known: dict[int, tuple[int, BaseMessage]] = {}
-
-    def remembered(message: BaseMessage) -> int:
-        if id(message) not in known:
-            known[id(message)] = (count(message), message)  # held, so that its id stays its own
-        return known[id(message)][0]
-
-    return remembered
+    is_plain = window.strategy == "last" and window.pinned is None and window.split is None
+    if is_plain and isinstance(counter, CachingCounter):
+        return counter.tails.choose(messages, window, limit)
+    return choose(messages, window, limit)
 
 
 # --- arguments ------------------------------------------------------------------------------------------------------

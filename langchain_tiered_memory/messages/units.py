@@ -1,4 +1,4 @@
-"""Units, rounds, and the repair of a conversation that no provider would accept.
+"""Units and rounds: what of a conversation may only be kept or dropped whole.
 
 A *unit* is what may only be kept or dropped whole: an assistant message that calls tools together with **all** the
 results that answer it, or any other single message. Results are found by call id and not by adjacency, so parallel
@@ -13,51 +13,257 @@ far back as its budget reaches, everything else reads the whole walk.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage, RemoveMessage, ToolMessage
 
-from langchain_tiered_memory.messages._unit_walk import FoundFaults, Unit, close_unit, walk_units
 from langchain_tiered_memory.messages.protocol import (
-    SOURCE_KEY,
-    SYNTHETIC_SOURCE,
+    KINDS,
+    Kind,
     call_ids,
+    calls_of_assistant,
+    canonical,
+    error_result,
     has_thinking,
+    is_synthetic,
     is_user_turn,
+    keep_results,
     kind_of,
     opens_conversation,
+    result_ids,
+    says_more_than_results,
+    with_unique_calls,
 )
-from langchain_tiered_memory.messages.provider_rules import FaultCode, Provider, refused_by
 
 __all__ = [
-    "MessageFault",
-    "Provider",
+    "FaultCode",
+    "FoundFaults",
     "Unit",
     "arrange",
     "close_unit",
     "legal_cuts",
-    "repair_messages",
     "split_rounds",
     "split_units",
     "unfinished_thinking",
-    "validate_messages",
     "walk_units",
 ]
 
-_EMPTY_TURN: Final = "(empty message)"
-_NO_ANSWER: Final = "(no answer)"
+FaultCode: TypeAlias = Literal[
+    "orphan_result",
+    "misplaced_result",
+    "duplicate_result",
+    "duplicate_call",
+    "unanswered_call",
+    "no_content",
+    "unknown_role",
+    "removal",
+    "result_order",
+    "text_before_result",
+    "system_not_leading",
+    "first_not_user",
+    "empty_text",
+    "thinking_cut",
+    "call_after_assistant",
+    "user_after_result",
+]
+FoundFaults: TypeAlias = list[tuple[int, FaultCode, str]]
+"""Position, rule, and what is wrong."""
+
+_REMOVE_ALL: Final = "__remove_all__"
+"""The id with which langgraph's `RemoveMessage` removes everything before it."""
+
+
+class Unit(NamedTuple):
+    """What is kept or dropped whole: one message, or an assistant message with all the results that answer it.
+
+    Attributes:
+        kind: Who speaks in the first message: `"system"`, `"user"` or `"assistant"`.
+        head: Where the first message stands in the list.
+        messages: The first message, then its results in the order of the calls, by which Google's protocol, without
+            call ids, tells the results of one tool apart.
+        positions: Where these results stand in the list.
+        missing: Ids of the calls that have no result.
+        live: Whether the missing results may still come: nobody has spoken since the calls were made.
+    """
+
+    kind: Kind
+    head: int
+    messages: tuple[BaseMessage, ...]
+    positions: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
+    live: bool = False
+
+    @property
+    def calls(self) -> bool:
+        """Whether tools are called."""
+        return len(self.messages) > 1 or bool(self.missing)
+
+
+_new_unit: Final = tuple.__new__
+"""Half the time of `Unit(...)`, which counts where a trimmer makes one per message of its window."""
+
+_Waiting: TypeAlias = dict[str, list[tuple[int, BaseMessage]]]
+"""Results whose call has not been reached yet, by its id, newest first."""
+
+
+def walk_units(messages: Sequence[BaseMessage], found: FoundFaults | None = None) -> Iterator[Unit]:
+    """Group messages into units, from the newest to the oldest, reading no further than it is asked.
+
+    A result answers the nearest message before it that made a call of its id. Of several results of one call the
+    first real one counts: it replaces an error that was put in its place, and repetitions are dropped. What a
+    `RemoveMessage` names is left out, and so is the `RemoveMessage`. A user message that holds text beside results of
+    no call is a user's turn without them.
+
+    Args:
+        messages: The conversation, oldest first.
+        found: Receives what is wrong with single messages and results, once the walk is complete.
+
+    Yields:
+        The units, newest first. Results that answer no call are in none of them.
+    """
+    faults: FoundFaults = [] if found is None else found
+    waiting: _Waiting = {}
+    removed: set[str | None] = set()
+    spoken = False  # whether a user or an assistant has the word later on
+    for index in range(len(messages) - 1, -1, -1):
+        message = messages[index]
+        if removed and message.id in removed:
+            continue
+        kind = KINDS.get(type(message)) if type(message.content) is str else None
+        if kind is None:
+            if isinstance(message, RemoveMessage):
+                faults.append((index, "removal", f"an instruction to remove message {message.id}"))
+                if message.id == _REMOVE_ALL:
+                    break
+                removed.add(message.id)
+                continue
+            message = _readable(messages, index, faults)
+            kind = kind_of(message)
+        if kind == "result":
+            for call_id in (message.tool_call_id,) if type(message) is ToolMessage else result_ids(message):
+                waiting.setdefault(call_id, []).append((index, message))
+            spoken = spoken or says_more_than_results(message)
+            continue
+        if kind == "assistant" and (calls := calls_of_assistant(message)):
+            yield _gather(index, message, calls, waiting, faults, live=not spoken)
+        else:
+            yield _new_unit(Unit, (kind, index, (message,), (), (), False))
+        spoken = spoken or kind != "system"
+    for index in {index for found in waiting.values() for index, _ in found}:
+        faults.append(
+            (index, "orphan_result", f"the result of {', '.join(result_ids(messages[index]))} answers no call")
+        )
+
+
+def _readable(messages: Sequence[BaseMessage], index: int, faults: FoundFaults) -> BaseMessage:
+    """The message at `index` as providers can read it, without results of no call beside a user's text."""
+    message = messages[index]
+    plain = canonical(message)
+    content: object = message.content
+    if plain is not message:
+        if isinstance(content, str | list):
+            faults.append(
+                (index, "unknown_role", f"a {type(message).__name__} has no part in every provider's protocol")
+            )
+        else:
+            faults.append((index, "no_content", f"the content is {content!r}, neither a text nor a list"))
+    answered = result_ids(plain)
+    if answered and says_more_than_results(plain):
+        open_calls = {call_id for call_id in answered if _is_called(messages[:index], call_id)}
+        if not open_calls:
+            faults.append((index, "orphan_result", f"results for {', '.join(answered)} beside a text answer no call"))
+            return keep_results(plain, ())
+    return plain
+
+
+def _is_called(messages: Sequence[BaseMessage], call_id: str) -> bool:
+    """Whether the nearest message about a call makes it, and does not answer it."""
+    for message in reversed(messages):
+        if call_id in call_ids(message):
+            return True
+        if call_id in result_ids(message) and not is_synthetic(message):
+            return False
+    return False
+
+
+def _gather(
+    index: int, caller: BaseMessage, calls: tuple[str, ...], waiting: _Waiting, faults: FoundFaults, *, live: bool
+) -> Unit:
+    """Make the unit of an assistant message at `index` from the results that wait for its calls."""
+    if len(calls) > 1 or len(getattr(caller, "tool_calls", ())) > 1:
+        unique, old_ids = with_unique_calls(caller)
+        if old_ids:
+            faults.append((index, "duplicate_call", f"several calls share an id: {', '.join(set(old_ids.values()))}"))
+            caller, calls = unique, calls_of_assistant(unique)
+            _share_out(waiting, old_ids)
+    answers: dict[int, tuple[BaseMessage, list[str]]] = {}  # by position; Anthropic answers several calls in one
+    missing: list[str] = []
+    for call_id in calls:
+        found = waiting.pop(call_id, None)
+        if found is None:
+            missing.append(call_id)
+            continue
+        answer = found[0]
+        if len(found) > 1:
+            real = [one for one in found if not is_synthetic(one[1])]
+            answer = (real or found)[-1]
+            detail = f"the call {call_id} has another result"
+            faults += [(one[0], "duplicate_result", detail) for one in found if one is not answer]
+        answers.setdefault(answer[0], (answer[1], []))[1].append(call_id)
+    if len(answers) > 1 and any(says_more_than_results(result) for result, _ in answers.values()):
+        answers = dict(sorted(answers.items(), key=lambda item: says_more_than_results(item[1][0])))
+    results = [keep_results(result, answered) for result, answered in answers.values()]
+    is_block = list(answers) == list(range(index + 1, index + 1 + len(answers)))
+    if not is_block or any(sent is not one[0] for sent, one in zip(results, answers.values(), strict=True)):
+        _note_results(index, answers, results, faults)
+    unit = (caller, *results)
+    return _new_unit(Unit, ("assistant", index, unit, tuple(answers), tuple(missing), live and bool(missing)))
+
+
+def _share_out(waiting: _Waiting, old_ids: dict[str, str]) -> None:
+    """Give calls that shared an id one result each, the oldest to the first."""
+    for call_id, old in old_ids.items():
+        found = waiting.get(old, ())
+        if len(found) > 1 and isinstance(found[-2][1], ToolMessage):
+            position, result = found.pop(-2)
+            waiting[call_id] = [(position, result.model_copy(update={"tool_call_id": call_id}))]
+
+
+def _note_results(
+    head: int, answers: dict[int, tuple[BaseMessage, list[str]]], kept: list[BaseMessage], faults: FoundFaults
+) -> None:
+    """Note results that stand outside the block behind their call, or in another order than the calls."""
+    order = sorted(answers)
+    faults += [
+        (position, "misplaced_result", f"the result belongs into the block behind message {head}")
+        for offset, position in enumerate(order, start=1)
+        if position != head + offset
+    ]
+    faults += [
+        (position, "result_order", f"the results stand in another order than the calls of message {head}")
+        for position in next(([there] for there, want in zip(order, answers, strict=True) if there != want), [])
+    ]
+    for (position, (result, _)), sent in zip(answers.items(), kept, strict=True):
+        is_result = [isinstance(block, dict) and block.get("type") == "tool_result" for block in result.content]
+        if sent is not result and is_result != sorted(is_result, reverse=True):
+            faults.append((position, "text_before_result", "a result stands behind other content of its message"))
+        elif sent is not result and len(sent.content) == len(result.content):
+            faults.append((position, "result_order", "the results stand in another order than their calls"))
+
+
+def close_unit(unit: Unit) -> tuple[BaseMessage, ...]:
+    """The unit's messages, with an error result for each past call that was never answered; a live unit as it is."""
+    if not unit.missing or unit.live:
+        return unit.messages
+    caller, *results = unit.messages
+    answers = {call_id: result for result in results for call_id in result_ids(result)}
+    closed = [answers.get(call_id) or error_result(caller, call_id) for call_id in calls_of_assistant(caller)]
+    closed.sort(key=says_more_than_results)  # a user's words stand behind all results
+    return (caller, *{id(result): result for result in closed}.values())  # a message may answer several calls
 
 
 def split_units(messages: Sequence[BaseMessage]) -> list[Unit]:
-    """Split a conversation into units, oldest first.
-
-    Args:
-        messages: The conversation; it is not changed.
-
-    Returns:
-        The units in the order of their first messages. Results that answer no call are in none of them.
+    """Split a conversation into units, oldest first; results that answer no call are in none of them.
 
     Example:
         ```python
@@ -75,13 +281,8 @@ def split_units(messages: Sequence[BaseMessage]) -> list[Unit]:
 def split_rounds(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
     """Split a conversation into rounds, each from one user message to the next.
 
-    What stands before the first user message (system messages, a greeting, a summary) is a round of its own.
-
-    Args:
-        messages: The conversation; it is not changed.
-
-    Returns:
-        The rounds, oldest first; concatenated they are `messages`.
+    What stands before the first user message (system messages, a greeting, a summary) is a round of its own. The rounds
+    come oldest first; concatenated they are `messages`.
 
     Example:
         >>> from langchain_core.messages import AIMessage, HumanMessage
@@ -103,18 +304,15 @@ def unfinished_thinking(newest_first: Sequence[Unit]) -> list[Unit]:
     Anthropic refuses a tool loop that does not begin with the thinking it began with. The turn is over when the
     assistant answers without a call or the user has the word.
 
-    Args:
-        newest_first: The newest units, at least back to the newest user turn.
-
-    Returns:
-        The turn's units, newest first; empty when the newest turn is over, or no thinking is in it.
+    Takes the newest units, at least back to the newest user turn, and gives the turn's, newest first: none when the
+    turn is over, or no thinking is in it.
     """
     turn: list[Unit] = []
     for unit in newest_first:
         if unit.kind == "user":
             break
         if unit.kind == "assistant":
-            if not _calls(unit):
+            if not unit.calls:
                 break
             turn.append(unit)
     return turn if any(has_thinking(unit.messages[0]) for unit in turn) else []
@@ -153,16 +351,13 @@ def arrange(
     user_opens: bool = True,
     pinned: frozenset[int] = frozenset(),
 ) -> list[BaseMessage]:
-    """The messages of units in an order that providers accept.
+    """The messages of units, oldest first, in an order that providers accept, past calls closed.
 
     Args:
         units: Units of one conversation, oldest first.
         system_leads: Whether system messages move to the front.
         user_opens: Whether what stands before the first user turn is left out, provided that there is one.
-        pinned: Indices of units that may not be dropped, wherever they stand.
-
-    Returns:
-        The messages, past calls closed.
+        pinned: Heads of units that may not be dropped, wherever they stand.
     """
     system: list[BaseMessage] = []
     spoken: list[BaseMessage] = []
@@ -180,204 +375,3 @@ def arrange(
             if unit.head in pinned:
                 spoken += messages
     return system + (spoken if opened else early)
-
-
-# --- validation -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class MessageFault:
-    """One rule that a message list breaks, and so a reason for a provider to refuse it.
-
-    Attributes:
-        code: The rule: `"orphan_result"` (a tool result answers no call before it), `"misplaced_result"` (it does not
-            stand in the block behind its call), `"duplicate_result"` (its call has another result),
-            `"duplicate_call"` (two calls of one message share an id), `"unanswered_call"` (a past call has no result),
-            `"result_order"` (results stand in another order than their calls), `"text_before_result"` (a
-            `tool_result` block stands behind other content), `"system_not_leading"`, `"first_not_user"` (behind the
-            system messages the user does not have the word), `"no_content"` (neither text nor a list),
-            `"unknown_role"`, `"removal"` (a `RemoveMessage` was not applied). Further, where a provider is named:
-            `"empty_text"`, `"thinking_cut"` (an unfinished turn lost the thinking it began with),
-            `"call_after_assistant"`, `"user_after_result"`.
-        index: Position of the message in the list.
-        message_id: The message's id, if it has one.
-        detail: What is wrong, in a sentence, with the call ids that matter.
-    """
-
-    code: FaultCode
-    index: int
-    message_id: str | None
-    detail: str
-
-
-def validate_messages(messages: Sequence[BaseMessage], provider: Provider | None = None) -> list[MessageFault]:
-    """Say why a provider would refuse a conversation.
-
-    Which provider has which rule, and where it stands, is a table: `messages.provider_rules.RULES`. Calls at the very
-    end whose results have not come yet are no fault.
-
-    Args:
-        messages: The conversation; it is not changed.
-        provider: Whose rules count: `"openai"`, `"openai_responses"`, `"anthropic"`, `"google"`, `"bedrock"` or
-            `"mistral"`. With `None`, the rules on the order of messages that a list must keep to suit OpenAI,
-            Anthropic and Google alike.
-
-    Returns:
-        The faults in the order of their positions; empty means valid.
-
-    Raises:
-        ValueError: `provider` is none of these.
-
-    Example:
-        ```python
-        from langchain_core.messages import ToolMessage
-        from langchain_tiered_memory import validate_messages
-
-        faults = validate_messages([ToolMessage("3", tool_call_id="c1")], provider="openai")
-        assert [fault.code for fault in faults] == ["orphan_result"]
-        ```
-    """
-    refused = refused_by(provider)
-    found: FoundFaults = []
-    units = list(walk_units(messages, found))
-    found += _unit_faults(units[::-1])
-    found += [(unit.head, "thinking_cut", _THINKING_CUT) for unit in _cut_thinking(units)[:1]]
-    for unit in units:
-        for place, message in zip((unit.head, *unit.positions), unit.messages, strict=True):
-            if _without_empty_text(message) is not message and (provider != "mistral" or unit.kind == "assistant"):
-                found.append((place, "empty_text", "a text is empty or blank"))
-    faults = sorted({fault for fault in found if fault[1] in refused})
-    return [MessageFault(code, index, messages[index].id, detail) for index, code, detail in faults]
-
-
-_THINKING_CUT: Final = "the unfinished turn holds thinking and does not begin with it"
-
-
-def _unit_faults(units: Sequence[Unit]) -> Iterator[tuple[int, FaultCode, str]]:
-    """Unanswered calls, and units that stand where they may not, for units from the oldest on."""
-    spoken = [unit for unit in units if unit.kind != "system"]
-    for unit in units:
-        if unit.missing and not unit.live:
-            yield unit.head, "unanswered_call", f"no result for {', '.join(unit.missing)}"
-        if unit.kind == "system" and spoken and spoken[0].head < unit.head:
-            yield unit.head, "system_not_leading", "a system message stands inside the conversation"
-    if spoken and not opens_conversation(spoken[0].messages[0]):
-        detail = f"the conversation begins with a message of type {spoken[0].messages[0].type}"
-        yield spoken[0].head, "first_not_user", detail
-    for before, unit in pairwise(spoken):
-        if unit.kind == "assistant" and _calls(unit) and before.kind == "assistant" and not _calls(before):
-            yield unit.head, "call_after_assistant", "a call follows an answer of the assistant"
-        if unit.kind == "user" and before.kind == "assistant" and _calls(before):
-            yield unit.head, "user_after_result", "a user message follows a tool result"
-
-
-def _calls(unit: Unit) -> bool:
-    return len(unit.messages) > 1 or bool(unit.missing)
-
-
-def _cut_thinking(newest_first: Sequence[Unit]) -> list[Unit]:
-    """The units, oldest first, that stand before the first thinking of an unfinished turn that holds some."""
-    turn = unfinished_thinking(newest_first)[::-1]
-    return turn[: next((place for place, unit in enumerate(turn) if has_thinking(unit.messages[0])), 0)]
-
-
-# --- repair ---------------------------------------------------------------------------------------------------------
-
-
-def repair_messages(messages: Sequence[BaseMessage], provider: Provider | None = None) -> list[BaseMessage]:
-    """Make a conversation valid with the least change.
-
-    Results move behind their call, in the order of the calls; results of no call and repeated ones are dropped, text
-    beside them stays; a past call that was never answered is closed with an error result, in whose place a late real
-    result steps. A `RemoveMessage` is applied, a message of an unknown role becomes a text in the user's role that
-    names it. System messages move to the front, and what the assistant said before the first user turn is dropped,
-    where the provider wants it so. Calls at the very end whose results have not come yet are left alone.
-
-    Where a provider is named, its further rules are met too: blank texts go, or say that they are empty where a user
-    turn is nothing else; in an unfinished turn, calls that lost the thinking before them go; for Google an answer
-    right before a call is joined with it; for Mistral a short answer steps between a result and a user turn.
-
-    Args:
-        messages: The conversation; neither the list nor its messages are changed.
-        provider: Whose rules count, see `validate_messages`.
-
-    Returns:
-        A list for which `validate_messages` finds no fault, provided that it holds a user turn; a conversation
-        without one cannot begin with it. A valid conversation comes back as it was.
-
-    Raises:
-        ValueError: `provider` is not known.
-
-    Example:
-        ```python
-        from langchain_core.messages import AIMessage, HumanMessage
-        from langchain_tiered_memory import repair_messages
-
-        call = {"name": "add", "args": {}, "id": "c1"}
-        cancelled = [HumanMessage("add"), AIMessage("", tool_calls=[call]), HumanMessage("never mind")]
-        assert [m.type for m in repair_messages(cancelled)] == ["human", "ai", "tool", "human"]
-        ```
-    """
-    refused = refused_by(provider)
-    mended = arrange(
-        split_units(messages), system_leads="system_not_leading" in refused, user_opens="first_not_user" in refused
-    )
-    if "empty_text" in refused:
-        told = map(_without_empty_text, mended)
-        mended = [message for message in told if message is not None] or mended
-    if "thinking_cut" in refused:
-        cut = [unit for unit in _cut_thinking(list(walk_units(mended))) if not unit.live]
-        gone = {place for unit in cut for place in (unit.head, *unit.positions)}
-        mended = [message for place, message in enumerate(mended) if place not in gone]
-    if "call_after_assistant" in refused:
-        mended = _joined(mended)
-    if "user_after_result" in refused:
-        mended = _answered(mended)
-    return mended
-
-
-def _without_empty_text(message: BaseMessage) -> BaseMessage | None:
-    """The message without blank texts; `None` when it holds nothing else and nobody misses it."""
-    content = message.content
-    kept: str | list[str | dict[str, Any]] = content
-    kind = kind_of(message)
-    if isinstance(content, str):
-        kept = content if kind == "result" or content.strip() else ""
-    elif any(map(_is_blank, content)):
-        kept = [block for block in content if not _is_blank(block)]
-    if not kept and kind == "user":
-        kept = _EMPTY_TURN
-    elif not kept and (kind == "system" or (kind == "assistant" and not call_ids(message))):
-        return None
-    return message if kept == content else message.model_copy(update={"content": kept})
-
-
-def _is_blank(block: str | dict[str, Any]) -> bool:
-    text = block if isinstance(block, str) else block.get("text") if block.get("type") == "text" else "a block"
-    return not (text or "").strip()
-
-
-def _joined(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The messages with each answer that stands right before a call joined to it."""
-    joined: list[BaseMessage] = []
-    for message in messages:
-        told = message
-        while call_ids(told) and joined and kind_of(joined[-1]) == "assistant" and not call_ids(joined[-1]):
-            before, after = joined.pop().content, told.content
-            if isinstance(before, str) and isinstance(after, str):
-                content: str | list[str | dict[str, Any]] = "\n".join(filter(None, (before, after)))
-            else:
-                content = [part for parts in (before, after) for part in ([parts] if isinstance(parts, str) else parts)]
-            told = told.model_copy(update={"content": content})
-        joined.append(told)
-    return joined
-
-
-def _answered(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The messages with a short answer between a tool result and a user message."""
-    answered: list[BaseMessage] = []
-    for message in messages:
-        if answered and kind_of(answered[-1]) == "result" and kind_of(message) == "user":
-            answered.append(AIMessage(_NO_ANSWER, additional_kwargs={SOURCE_KEY: SYNTHETIC_SOURCE}))
-        answered.append(message)
-    return answered

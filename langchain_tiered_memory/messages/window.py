@@ -9,15 +9,18 @@ the size of the window and not on that of the history.
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.errors import BudgetExceededError
-from langchain_tiered_memory.messages.protocol import is_user_turn, leading_system, opens_conversation
+from langchain_tiered_memory.messages.adapters import ListCounter
+from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of, leading_system, opens_conversation
+from langchain_tiered_memory.messages.repair import repair_messages
 from langchain_tiered_memory.messages.shrinking import Cost, cut_message, shrink_units
 from langchain_tiered_memory.messages.units import (
     Unit,
@@ -28,7 +31,7 @@ from langchain_tiered_memory.messages.units import (
     walk_units,
 )
 
-__all__ = ["Limit", "Matcher", "Side", "Window", "choose", "leading_system"]
+__all__ = ["Limit", "Matcher", "Side", "Window", "choose", "choose_by_lists"]
 
 _logger = logging.getLogger(__name__)
 
@@ -79,15 +82,7 @@ class Window:
 
 
 def choose(messages: Sequence[BaseMessage], window: Window, limit: Limit) -> list[BaseMessage]:
-    """The messages that stay.
-
-    Args:
-        messages: The conversation, not empty; neither the list nor its messages are changed.
-        window: What is asked.
-        limit: What may stay.
-
-    Returns:
-        A valid conversation within the limit: equal to `messages` when that is one.
+    """The messages that stay: a valid conversation within the limit, equal to `messages` when that is one.
 
     Raises:
         BudgetExceededError: What may not go is larger than the limit.
@@ -130,10 +125,8 @@ class _Choice:
         older: list[Unit] = []
         room, kept, cost_one = self.room, self.kept, self.limit.cost_one  # where a trim spends its time
         for unit in walk:
-            if unit.positions or unit.missing or unit.head in kept:
-                cost = self._cost(unit)
-            else:
-                cost = cost_one(unit.messages[0])
+            is_single = not (unit.positions or unit.missing or unit.head in kept)
+            cost = cost_one(unit.messages[0]) if is_single else self._cost(unit)
             if cost > room:
                 self.room = room
                 older += self._part(unit, "last") if unit.kind == "user" else []
@@ -190,13 +183,7 @@ class _Choice:
                     self._keep(opener)
 
     def _keep_newest(self, newest: list[Unit], question: Unit | None, side: Side) -> None:
-        """Keep the newest user turn and a live unit, or the newest unit where no user speaks.
-
-        Args:
-            newest: Units from the newest on, at least one.
-            question: The newest user turn.
-            side: Which part of a message stays when it is too large and may be cut.
-        """
+        """Keep the newest user turn and a live unit, or the newest unit where no user speaks."""
         turn = unfinished_thinking(newest) if side == "first" else []
         for unit in newest:
             if unit.live or (unit in turn and turn[0].live):
@@ -253,10 +240,7 @@ class _Choice:
     def _squeezed(self, group: list[Unit], cost: int, side: Side) -> list[Unit]:
         """Units made to fit into the room that is left, by shorter tool results or a cut, `[]` when they cannot be.
 
-        Args:
-            group: One unit, or those of an unfinished turn that holds thinking: they stay or go together.
-            cost: What they cost.
-            side: Which part of a message stays when it is cut.
+        They are one unit, or those of an unfinished turn that holds thinking: they stay or go together.
         """
         unit = group[0]
         if len(group) == len(unit.messages) == 1:
@@ -284,22 +268,18 @@ class _Choice:
 
     def _part(self, unit: Unit, side: Side) -> list[Unit]:
         """The unit cut down to the room that is left, `[]` when it may not be cut or no part fits."""
-        if self.window.split is None or unit.kind not in ("user", "assistant") or self.room <= 0:
+        split, cost_one = self.window.split, self.limit.cost_one
+        if split is None or unit.kind not in ("user", "assistant") or self.room <= 0 or unit.calls:
             return []
-        if len(unit.messages) > 1 or unit.missing:
-            return []
-        part = cut_message(
-            unit.messages[0], lambda part: self.limit.cost((part,)) <= self.room, keep=side, split=self.window.split
-        )
+        part = cut_message(unit.messages[0], lambda part: cost_one(part) <= self.room, keep=side, split=split)
         if part is None:
             return []
-        self.room -= self.limit.cost((part,))
+        self.room -= cost_one(part)
         return [unit._replace(messages=(part,))]
 
     def _may_open(self, unit: Unit) -> bool:
-        if unit.kind not in ("user", "system"):
-            return False
-        return self.window.start_on is None or self.window.start_on(unit.messages[0])
+        start_on = self.window.start_on
+        return unit.kind in ("user", "system") and (start_on is None or start_on(unit.messages[0]))
 
     def _ended(self, newest_first: Iterator[Unit], end_on: Matcher) -> Iterator[Unit]:
         """Units without the newest ones up to the first that may end the result; what must stay ends it too."""
@@ -328,3 +308,68 @@ def _is_question(unit: Unit) -> bool:
 def _name(unit: Unit) -> str:
     message = unit.messages[0]
     return f"{message.type} message {message.id or unit.head}"
+
+
+# --- by a counter that must see whole lists ---------------------------------------------------------------------------
+
+
+def choose_by_lists(
+    messages: Sequence[BaseMessage], window: Window, limit: int, counter: ListCounter, tools: Sequence[Any] | None
+) -> list[BaseMessage]:
+    """Trim by a counter that must see whole lists: all that it sees are in order and valid."""
+
+    def excess(request: list[BaseMessage]) -> int:
+        return counter.count(request, tools=tools) - limit
+
+    if excess(whole := repair_messages(messages)) <= 0:
+        return choose(whole, window, Limit(0, "tokens", lambda _: 0, lambda _: 0))
+    cost = _Marginal(counter, messages, tools)
+    room, step, least = limit, 1, False
+    while True:
+        try:
+            request = choose(messages, window, Limit(room, "tokens", cost, lambda message: cost((message,))))
+        except BudgetExceededError as error:  # so says the sum of the parts; the whole may be less
+            room, least = error.needed, True
+            continue
+        if (over := excess(request)) <= 0:
+            return request
+        if least:
+            names = ", ".join(f"{message.type} message {message.id or ''}".rstrip() for message in request)
+            what = f"what may not be dropped ({names})"
+            raise BudgetExceededError.of(what, needed=limit + over, limit=limit)
+        room, step = room - step * over, 2 * step
+
+
+class _Marginal:
+    """What a unit adds to a request, by a counter whose every answer holds all that a request costs anyway.
+
+    An assistant's unit is counted behind the user turn before it, any other message before the next user turn.
+    """
+
+    def __init__(self, counter: ListCounter, messages: Sequence[BaseMessage], tools: Sequence[Any] | None) -> None:
+        self._counter = counter
+        self._messages = messages
+        self._tools = tools
+        self._users = [index for index, message in enumerate(messages) if is_user_turn(message)]
+        self._places = {id(message): index for index, message in enumerate(messages)}
+        self._known: dict[tuple[int, ...], tuple[int, tuple[BaseMessage, ...]]] = {}
+
+    def __call__(self, messages: Sequence[BaseMessage]) -> int:
+        place = self._places.get(id(messages[0]))
+        if place is None or not self._users or place == self._users[-1]:
+            return self._count(*messages)
+        before, after = bisect_left(self._users, place), bisect_right(self._users, place)
+        if after == len(self._users) or (before and kind_of(messages[0]) == "assistant"):
+            anchor = self._messages[self._users[before - 1]]
+            request = (anchor, *messages)
+        else:
+            anchor = self._messages[self._users[after]]
+            request = (*messages, anchor)
+        return max(0, self._count(*request) - self._count(anchor))
+
+    def _count(self, *messages: BaseMessage) -> int:
+        key = tuple(map(id, messages))
+        if key not in self._known:
+            count = self._counter.count(list(messages), tools=self._tools)
+            self._known[key] = (count, messages)  # held, so that their ids stay their own
+        return self._known[key][0]

@@ -12,7 +12,7 @@ import sqlalchemy
 from langchain_tiered_memory import SQLMessageLog
 from langchain_tiered_memory.events import Compaction, CompactionSuperseded
 from langchain_tiered_memory.messages.protocol import is_summary
-from langchain_tiered_memory.messages.units import validate_messages
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.working.nodes import live_nodes
 from support.summaries import PROMPT, Scripted, Words, chat, covered, memory_with, said_in, summary_of, tool_round
 

@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_tiered_memory import InMemoryMessageLog, SummarizerGuard, SummaryMemory
 from langchain_tiered_memory.events import Compaction, CompactionFailed, EpisodeHandedOn, MemoryCallbackHandler
 from langchain_tiered_memory.messages.protocol import is_summary
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.tokens import count_tokens
-from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.nodes import live_nodes
 from support.model_server import model_server
 from support.services import unavailable

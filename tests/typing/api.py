@@ -60,8 +60,8 @@ from langchain_tiered_memory import (
     validate_messages,
     write_transcript,
 )
+from langchain_tiered_memory.messages.repair import MessageFault
 from langchain_tiered_memory.messages.transcripts.conversation import Transcript
-from langchain_tiered_memory.messages.units import MessageFault
 from langchain_tiered_memory.types import Clock, ContextSize, TokenCounter
 from langchain_tiered_memory.working.constraints import Constraint
 

@@ -21,9 +21,9 @@ from langchain_tiered_memory.messages.protocol import (
     is_user_turn,
     result_ids,
 )
+from langchain_tiered_memory.messages.repair import repair_messages
 from langchain_tiered_memory.messages.text import PREFIXES
 from langchain_tiered_memory.messages.trimming import trim_messages
-from langchain_tiered_memory.messages.units import repair_messages
 from langchain_tiered_memory.working.compaction.session import Numbered, Rendered, Session
 from langchain_tiered_memory.working.compaction.settings import Role, Settings
 from langchain_tiered_memory.working.compaction.sizes import Sizes

@@ -21,8 +21,8 @@ from langchain_tiered_memory import write_transcript
 from langchain_tiered_memory.cli import main
 from langchain_tiered_memory.cli.app import app
 from langchain_tiered_memory.cli.conversation_commands import Format, Rules
+from langchain_tiered_memory.messages.repair import Provider
 from langchain_tiered_memory.messages.transcripts.conversation import TranscriptFormat
-from langchain_tiered_memory.messages.units import Provider
 
 COMMANDS = ("replay", "count", "validate", "eval", "chat", "recall", "facts", "sessions", "inspect", "export", "erase")
 ON_POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")

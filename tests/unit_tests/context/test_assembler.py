@@ -16,8 +16,8 @@ from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError, ScopeError
 from langchain_tiered_memory.events import MemoryCallbackHandler
 from langchain_tiered_memory.messages.protocol import is_summary, is_user_turn
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tokens
-from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.types import MemoryScope
 from support import oracle

@@ -19,8 +19,8 @@ from langchain_tiered_memory.errors import BudgetExceededError
 from langchain_tiered_memory.integrations.middleware import TieredMemoryMiddleware
 from langchain_tiered_memory.memory import TieredMemory
 from langchain_tiered_memory.messages.protocol import kind_of
+from langchain_tiered_memory.messages.repair import repair_messages
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, count_tokens
-from langchain_tiered_memory.messages.units import repair_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
 from langchain_tiered_memory.session_names import session_key
 from langchain_tiered_memory.types import MemoryScope

@@ -33,8 +33,9 @@ from langchain_tiered_memory import InMemoryMessageLog, MessageLog, SQLMessageLo
 from langchain_tiered_memory.errors import BudgetExceededError, MemoryStoreError, ProtocolError
 from langchain_tiered_memory.events import AnswerInterrupted, AppendFailed, ViewCut
 from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.trimming import trim_messages
-from langchain_tiered_memory.messages.units import split_units, validate_messages
+from langchain_tiered_memory.messages.units import split_units
 from langchain_tiered_memory.working.records import entry_of
 
 S = "session"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.errors import BudgetExceededError, ProtocolError
+from langchain_tiered_memory.messages.repair import repair_messages, validate_messages
 from langchain_tiered_memory.messages.tokens import TiktokenCounter
 from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
-from langchain_tiered_memory.messages.units import repair_messages, validate_messages
 from support import payloads
 from support.histories import (
     History,

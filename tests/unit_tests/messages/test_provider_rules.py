@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 
 from langchain_tiered_memory import BudgetExceededError, repair_messages, trim_messages, validate_messages
-from langchain_tiered_memory.messages.provider_rules import PROVIDERS, RULES
+from langchain_tiered_memory.messages.repair import PROVIDERS, RULES
 from langchain_tiered_memory.messages.units import legal_cuts
 from support.histories import call, notation, talk, weigh
 

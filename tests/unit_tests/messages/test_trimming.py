@@ -20,9 +20,9 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable
 
 from langchain_tiered_memory.errors import BudgetExceededError
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.tokens import MediaPrices, TiktokenCounter, count_tokens
 from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
-from langchain_tiered_memory.messages.units import validate_messages
 from support.histories import call, notation, talk, weigh
 from support.oracle import faults, newest_user_turn
 

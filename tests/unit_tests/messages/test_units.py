@@ -16,14 +16,8 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from langchain_tiered_memory.messages.units import (
-    is_user_turn,
-    legal_cuts,
-    repair_messages,
-    split_rounds,
-    split_units,
-    validate_messages,
-)
+from langchain_tiered_memory.messages.repair import repair_messages, validate_messages
+from langchain_tiered_memory.messages.units import is_user_turn, legal_cuts, split_rounds, split_units
 from support.histories import History, call, examples, histories, notation, talk, tidy_histories
 from support.oracle import PROVIDERS, faults, newest_user_turn
 from support.reference import flat, repaired_groups, same

@@ -15,8 +15,8 @@ from langchain_core.tools import tool
 
 from langchain_tiered_memory import SummaryMemory, SummaryText
 from langchain_tiered_memory.errors import BudgetExceededError, TieredMemoryError
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.tokens import EstimatingCounter, ListCounter
-from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory, Procedure, ProcedureError
 
 WEATHER = {

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from langchain_tiered_memory import EstimatingCounter
 from langchain_tiered_memory.events import CompactionFailed
-from langchain_tiered_memory.messages.units import validate_messages
+from langchain_tiered_memory.messages.repair import validate_messages
 from support.histories import examples
 from support.summaries import memory_with
 

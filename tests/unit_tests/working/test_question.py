@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langchain_tiered_memory import EstimatingCounter
-from langchain_tiered_memory.messages.units import validate_messages
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.working.question import OpenQuestion
 from support.summaries import Scripted, memory_with
 

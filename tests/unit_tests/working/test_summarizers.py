@@ -17,8 +17,8 @@ from langchain_core.tracers.log_stream import LogStreamCallbackHandler
 from langchain_tiered_memory import ExtractiveSummarizer
 from langchain_tiered_memory._sync import run_sync
 from langchain_tiered_memory.errors import SummarizationError
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.messages.text import Prefixes
-from langchain_tiered_memory.messages.units import validate_messages
 from langchain_tiered_memory.working.budget_counter import BudgetCounter
 from langchain_tiered_memory.working.compaction.algorithm import BLOCKING
 from langchain_tiered_memory.working.compaction.plan import batches, split_parts

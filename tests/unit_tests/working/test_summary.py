@@ -42,7 +42,7 @@ from langchain_tiered_memory.events import (
 )
 from langchain_tiered_memory.integrations.history import TieredChatMessageHistory
 from langchain_tiered_memory.messages.protocol import is_summary
-from langchain_tiered_memory.messages.units import validate_messages
+from langchain_tiered_memory.messages.repair import validate_messages
 from langchain_tiered_memory.working.constraints import Constraint, find_constraints
 from langchain_tiered_memory.working.nodes import live_nodes
 from support.histories import examples, histories, talk
