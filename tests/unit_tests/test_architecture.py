@@ -19,9 +19,9 @@ PACKAGE = "langchain_tiered_memory"
 ROOT = Path(__file__).resolve().parents[2] / PACKAGE
 
 # How large the package may be. These go down, never up.
-MOST_LINES = 40_700
-MOST_MODULES = 254
-MOST_NOQA = 464
+MOST_LINES = 36_500
+MOST_MODULES = 180
+MOST_NOQA = 310
 MOST_NOQA_WITHOUT_REASON = 60
 MOST_LINES_OF_A_MODULE = 400
 # Modules that are larger still, with the lines they have.
