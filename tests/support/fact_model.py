@@ -6,7 +6,6 @@ the model and in every store, and compares what they say.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -17,8 +16,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from langchain_tiered_memory.errors import VersionConflictError
 from langchain_tiered_memory.types import MemoryScope
+from support.profiles import scaled
 
-STEPS_VARIABLE = "TIERED_MEMORY_FACT_STEPS"
+STEPS = 40_000
 STEPS_IN_EXAMPLE = 50
 BEGINNING = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 ATTRIBUTES = ("a", "ab", "b:\0")
@@ -235,8 +235,8 @@ def surrogates(text):
 
 
 def run(machine):
-    """At least as many steps as the environment asks for, 2,000 if it does not."""
-    wanted = int(os.environ.get(STEPS_VARIABLE, "2000"))
+    """At least 2,000 steps, with `make soak` all of them."""
+    wanted = scaled(STEPS)
     while machine.steps < wanted:
         run_state_machine_as_test(
             machine,
