@@ -254,6 +254,14 @@ class _Alignment:
             return False
         return last_place == len(self._logged) - 1
 
+    def _changed_at(self, index: int) -> int | None:
+        """The place of what a message in the middle was before it was changed or cut: the log has that."""
+        before = max((place for place in self._places[:index] if place is not None), default=-1)
+        after = min((place for place in self._places[index:] if place is not None and place > before), default=-1)
+        kind = kind_of(self._given[index])
+        between = (place for place in range(before + 1, after) if place not in self._places)
+        return next((place for place in between if kind_of(self._logged[place]) == kind), None)
+
     def _find_reordered(self) -> None:
         """Give places to messages that the log has in another order: as after concurrency, or for a reminder.
 
@@ -275,6 +283,8 @@ class _Alignment:
             places = free.get(said_in(self._given[index]))
             if places and (index < last or places[0] < max(taken)):
                 self._places[index] = places.pop(0)
+            elif index < last:
+                self._places[index] = self._changed_at(index)
 
 
 def _alignments(mine: Sequence[int], theirs: Sequence[int]) -> Iterator[list[tuple[int, int]]]:

@@ -17,8 +17,10 @@ from langchain_tiered_memory.working.records import check_session_id
 if TYPE_CHECKING:
     from langchain_tiered_memory.working.log import LogStore
 
-__all__ = ["append_new", "append_run"]
+__all__ = ["append_new", "append_run", "match_log"]
 
+_END: Final = 16
+"""Messages at the log's end that are compared first."""
 _RUN: Final = 64
 """Messages at the log's end among which a run's own answers are looked for."""
 
@@ -42,7 +44,7 @@ async def append_new(log: LogStore, session_id: str, given: Sequence[BaseMessage
     if not given:
         return Matched((), [], [])
     while True:
-        matched, version = await _matched(log, session_id, given, own_ids=own_ids)
+        matched, version = await match_log(log, session_id, given, own_ids=own_ids)
         if not matched.new:
             return matched
         new = [one if one.id else one.model_copy(update={"id": str(uuid7())}) for one in matched.new]
@@ -53,13 +55,13 @@ async def append_new(log: LogStore, session_id: str, given: Sequence[BaseMessage
         return replace(matched, new=new)
 
 
-async def _matched(
-    log: LogStore, session_id: str, given: Sequence[BaseMessage], *, own_ids: bool
+async def match_log(
+    log: LogStore, session_id: str, given: Sequence[BaseMessage], *, own_ids: bool = True
 ) -> tuple[Matched, int]:
     """The request matched with as much of the log's end as it takes, and the log's version."""
     ids = [message.id for message in given if message.id]
     known = await log.known(session_id, ids) if ids else set()
-    size = min(max(8, 2 * len(given)), MOST_COMPARED)
+    size = _END
     while True:
         entries = await log.last(session_id, size)
         is_whole = len(entries) < size or entries[0].number == 1
@@ -67,7 +69,7 @@ async def _matched(
         matched = match_messages(given, logged, known=known, is_whole=is_whole, own_ids=own_ids)
         if matched.is_settled or size >= MOST_COMPARED:
             return matched, entries[-1].number if entries else 0
-        size = min(4 * size, MOST_COMPARED)
+        size = min(8 * size, MOST_COMPARED)
 
 
 async def append_run(log: LogStore, session_id: str, messages: Sequence[BaseMessage], *, own_ids: bool = True) -> None:
@@ -89,7 +91,7 @@ async def append_run(log: LogStore, session_id: str, messages: Sequence[BaseMess
         new: list[BaseMessage] = []
         version: int | None = None
         if asked:
-            matched, version = await _matched(log, session_id, asked, own_ids=own_ids)
+            matched, version = await match_log(log, session_id, asked, own_ids=own_ids)
             new = matched.new
         is_new = bool(new) and new[-1] is asked[-1]
         known = await _known_before(log, session_id, answers, None if is_new or not asked else asked[-1], is_new=is_new)

@@ -27,7 +27,7 @@ from langchain_tiered_memory.events import (
     aemit,
     emit,
 )
-from langchain_tiered_memory.messages.protocol import is_summary
+from langchain_tiered_memory.messages.protocol import is_summary, kind_of
 from langchain_tiered_memory.working.compaction.plan import batches, plan_eviction, plan_handoff, plan_merge
 from langchain_tiered_memory.working.compaction.session import Numbered, Session, Sessions, leading_system
 from langchain_tiered_memory.working.compaction.settings import Settings
@@ -132,15 +132,20 @@ class Compactor:
         known = sessions.get(session_id)
         session = await (Session.read(log, session_id) if known is None else known.refreshed(log))
         known_to = session.version
-        session = await session.appended(log, leading, rest)
+        session, again = await session.appended(log, leading, rest)
         sessions.put(session)
         if late := await session.late_removals(log, known_to):
             await self._emit(RemovalTooLate(session_id=session_id, message_ids=tuple(late)))
-        leading = leading or session.leading
+        # A reminder behind the conversation stands with the prompt, where all providers take it.
+        leading = (*(leading or session.leading), *(one for one in again if kind_of(one) == "system"))
+        again = [message for message in again if kind_of(message) != "system"]
         session = await self._compacted(log, self._viewer.rendered(session), leading)
         sessions.put(session)
         # Whoever passes nothing has the next message: a call that waits for its result would make that one invalid.
-        return await self._told(self._viewer.view(session, leading, closed=not messages)), session
+        viewer, limit = self._viewer, self._settings.limits.max_tokens
+        if again and limit is not None:
+            viewer = Viewer(self._settings.within(limit - self._settings.counter.messages(again)))
+        return [*await self._told(viewer.view(session, leading, closed=not messages)), *again], session
 
     async def of_list(self, messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         """The view of a list that belongs to no session; a summary at its start counts as one of what came before."""

@@ -17,8 +17,9 @@ from typing import Any, Final, Self, TypeAlias
 from langchain_core.messages import BaseMessage, RemoveMessage
 
 from langchain_tiered_memory.errors import VersionConflictError
+from langchain_tiered_memory.messages.matching import same_message
 from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
-from langchain_tiered_memory.working.compaction.matching import Edges, KnownIds, behind, beyond, same_message
+from langchain_tiered_memory.working.append import match_log
 from langchain_tiered_memory.working.constraints import Constraint
 from langchain_tiered_memory.working.log import LogEntry, LogStore
 from langchain_tiered_memory.working.nodes import SummaryNode, live_nodes, merge_spans
@@ -30,6 +31,8 @@ Numbered: TypeAlias = tuple[int, BaseMessage]
 
 _SESSIONS: Final = 256
 _PIECE: Final = 16
+_EDGE: Final = 16
+"""Messages that are compared at either end of a list."""
 _REMOVE_ALL: Final = "__remove_all__"
 """LangGraph's id of a RemoveMessage that takes everything away."""
 
@@ -71,6 +74,38 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Edges:
+    """What is remembered of a list to see later whether another one has only grown from it: its two ends.
+
+    A list that agrees with both has grown. To compare everything at each call would make a call cost as much as the
+    history is long, and to hold everything would keep alive what the caller has let go. What was changed further in
+    the middle is not seen: the log keeps what was said first.
+
+    Attributes:
+        size: How many messages the list had.
+        start: Its first messages.
+        end: Its last ones.
+    """
+
+    size: int = 0
+    start: Sequence[BaseMessage] = ()
+    end: Sequence[BaseMessage] = ()
+
+    @classmethod
+    def of(cls, messages: Sequence[BaseMessage]) -> Self:
+        """The edges of a list."""
+        return cls(len(messages), messages[:_EDGE], messages[-_EDGE:])
+
+    def behind(self, rest: Sequence[BaseMessage]) -> Sequence[BaseMessage] | None:
+        """What of another list comes behind this one; `None` where it is not this one, grown."""
+        if not self.size or len(rest) < self.size:
+            return None
+        end = rest[self.size - len(self.end) : self.size]
+        grown = all(map(same_message, rest, self.start)) and all(map(same_message, end, self.end))
+        return rest[self.size :] if grown else None
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """What is known of a session.
 
@@ -86,11 +121,7 @@ class Session:
         tail: The messages that no node stands for, without those in `leading`.
         removing: Whether there is a RemoveMessage in the tail.
         seen: What the caller's list held behind its leading system messages, all of it in the log.
-        order: Everything behind the leading messages in the log's order, where some of it can be told by its place
-            alone; `None` where ids tell, or where it has not been read.
         notes: What was found out about the tail, so that it need not be found out again.
-        ids: The numbers of messages by their ids; shared by the snapshots of a session. What has a number over
-            `version` is not known to this one.
     """
 
     session_id: str
@@ -103,10 +134,8 @@ class Session:
     rendered: Rendered | None = None
     tail: tuple[Numbered, ...] = ()
     removing: bool = False
-    seen: Edges = Edges()  # noqa: RUF009  # frozen, as the messages in it are to everybody here
-    order: Sequence[BaseMessage] | None = ()
+    seen: Edges = Edges()  # frozen, as the messages in it are to everybody here
     notes: Notes = field(default_factory=Notes)
-    ids: KnownIds = field(default_factory=KnownIds)
 
     @classmethod
     def of_list(
@@ -191,17 +220,19 @@ class Session:
             leading=leading,
             tail=tail,
             removing=_removing(tail),
-            order=None,
         )
-        session.ids.complete = False
-        session.ids.add((_key(entry.message), entry.number) for entry in entries)
         return session.with_nodes(records)
 
     async def refreshed(self, log: LogStore) -> Session:
         """The session with what others have written since."""
         entries = await log.entries(self.session_id, max(0, self.version - 1))
         if self.version:
-            if not entries or entries[0].number != self.version or not same_message(entries[0].message, self.last):
+            if (
+                not entries
+                or entries[0].number != self.version
+                or self.last is None
+                or not same_message(entries[0].message, self.last)
+            ):
                 return await Session.read(log, self.session_id)  # it was erased, and perhaps begun anew
             entries = entries[1:]
         records = await log.nodes(self.session_id, self.nodes_version)
@@ -213,9 +244,6 @@ class Session:
             return self
         leading = leading_system(messages) if self.version == len(self.leading) else ()
         rest = messages[len(leading) :]
-        self.ids.add(
-            (_key(message), number) for number, message in enumerate(messages, start=self.version + 1) if message.id
-        )
         first = self.version + len(leading) + 1
         removing = any(isinstance(message, RemoveMessage) for message in rest)
         return replace(
@@ -227,14 +255,8 @@ class Session:
             notes=Notes(self.notes.costs, found=self.notes.found) if removing else self.notes,
             tail=(*self.tail, *enumerate(rest, start=first)),
             removing=self.removing or removing,
-            seen=self.seen if seen is None else seen,
-            order=self._order_with(rest),
+            seen=Edges() if seen is None else seen,
         )
-
-    def _order_with(self, rest: Sequence[BaseMessage]) -> Sequence[BaseMessage] | None:
-        if self.order is None or (not self.order and all(message.id for message in rest)):
-            return None
-        return [*self.order, *rest]
 
     def with_nodes(self, records: Sequence[SummaryNode]) -> Session:
         """The session with nodes that were written to the log behind those it knows."""
@@ -259,64 +281,48 @@ class Session:
 
     # --- what is new --------------------------------------------------------------------------------------------------
 
-    async def appended(self, log: LogStore, leading: Sequence[BaseMessage], rest: Sequence[BaseMessage]) -> Session:
+    async def appended(
+        self, log: LogStore, leading: Sequence[BaseMessage], rest: Sequence[BaseMessage]
+    ) -> tuple[Session, list[BaseMessage]]:
         """The session after whatever of a conversation its log lacks has been appended to it.
+
+        What is new is found by `match_messages`; of a list that has only grown since this session was put away, and to
+        which nobody else has added, it is what stands behind.
 
         Args:
             log: The log.
             leading: The system messages that the conversation begins with.
             rest: What follows them.
+
+        Returns:
+            The session, and what of the conversation belongs to this request only.
         """
         session = self
-        seen = Edges.of(rest)
-        while True:
-            session, fresh = await session._unknown(log, rest)
-            # A prompt that is written anew for each call is not a part of the conversation; its first form is kept.
-            new = [*leading, *fresh] if session.version == 0 else fresh
+        has_reminder = bool(rest) and kind_of(rest[-1]) == "system"
+        seen = Edges() if has_reminder else Edges.of(rest)
+        while rest or (leading and not session.version):
+            grown = None if has_reminder else session.seen.behind(rest)
+            again: list[BaseMessage] = []
+            if grown:
+                new = [message for message in grown if not is_inserted(message)]
+            else:
+                matched, version = await match_log(log, session.session_id, [*leading, *rest])
+                if version != session.version:
+                    session = await session.refreshed(log)
+                    continue
+                new, again = matched.new, matched.again
             if not new:
-                return replace(session, seen=seen)
+                return replace(session, seen=seen), again
             try:
                 version = await log.append(session.session_id, new, session.version)
             except VersionConflictError:
                 session = await session.refreshed(log)
                 continue
             if version == session.version + len(new):
-                return session.with_messages(new, seen)
-            # The log knew some of them (a RemoveMessage that came again), so it tells which number each has.
-            return replace(await session.refreshed(log), seen=seen)
-
-    async def _unknown(self, log: LogStore, rest: Sequence[BaseMessage]) -> tuple[Session, list[BaseMessage]]:
-        """Which of a caller's messages the log does not have."""
-        session = self
-        fresh = self.seen.behind(rest)
-        if fresh is None and self.order is not None:
-            fresh = behind(rest, self.order)
-        if fresh is None and all(message.id for message in rest):
-            strange = () if self.ids.complete else [str(message.id) for message in rest if not self._knows(message)]
-            if strange:
-                stored = await log.known(self.session_id, strange)
-                self.ids.add((key, 0) for key in stored)
-            fresh = rest
-        if fresh is None:
-            if self.order is None:
-                everything = await log.entries(self.session_id)
-                order = [entry.message for entry in everything[len(self.leading) : self.version]]
-                session = replace(self, order=order)
-                self.ids.add((_key(entry.message), entry.number) for entry in everything)
-            known = session.order or ()
-            fresh = behind(rest, known)
-            fresh = beyond(rest, known) if fresh is None else fresh
-        pending: set[str] = set()
-        new: list[BaseMessage] = []
-        for message in fresh:
-            if is_inserted(message):
-                continue  # put into a view by this package, and nothing that was said
-            if not message.id:
-                new.append(message)
-            elif not self._knows(message) and _key(message) not in pending:
-                pending.add(_key(message))
-                new.append(message)
-        return session, new
+                return session.with_messages(new, seen), again
+            # The log knew some of them, so it tells which number each has.
+            return replace(await session.refreshed(log), seen=seen), again
+        return session, []
 
     async def late_removals(self, log: LogStore, since: int) -> list[str]:
         """The ids of messages that were to be removed after a summary had taken their place.
@@ -337,18 +343,9 @@ class Session:
         stored = await log.known(self.session_id, asked) if asked else set()
         return [message_id for message_id in asked if message_id in stored]
 
-    def _knows(self, message: BaseMessage) -> bool:
-        number = self.ids.get(_key(message))
-        return number is not None and number <= self.version
-
 
 def _removing(tail: Iterable[Numbered]) -> bool:
     return any(isinstance(message, RemoveMessage) for _, message in tail)
-
-
-def _key(message: BaseMessage) -> str:
-    """What a message is known by: a RemoveMessage bears the id of another, and is not that message."""
-    return f"remove:{message.id}" if isinstance(message, RemoveMessage) else str(message.id)
 
 
 def leading_system(messages: Sequence[BaseMessage]) -> tuple[BaseMessage, ...]:

@@ -66,6 +66,7 @@ def _letters(messages: list[BaseMessage]) -> str:
         ("H a, A b, H c, A d", "H a, H c, H e", "H e", ""),
         ("H a, A b", "H a, H e", "H a, H e", ""),  # one likeness may be chance
         ("H a, A b, H c, A d", "H what was said so far, H c, A d, H e", "H e", ""),
+        ("H a, A b, H c, A d", "H a, A cleared, H c, A d, H e", "H e", ""),  # the log has what was said first
         # one message alone
         ("H yes, A b, H and?, A d", "H yes", "H yes", ""),
         ("H yes, A b", "H yes", "H yes", ""),
