@@ -1,4 +1,4 @@
-"""Episodic memory: what happened, word for word, found again by meaning and by words, in Milvus."""
+"""Episodic memory: rounds of conversations, stored verbatim in Milvus and recalled by meaning and by words."""
 
 from __future__ import annotations
 
@@ -44,12 +44,11 @@ logger = logging.getLogger("langchain_tiered_memory")
 
 
 class EpisodicMemory(Closing):
-    """Keeps rounds of conversations word for word, and finds those that answer a question, in the right user's alone.
+    """Stores rounds of conversations verbatim, and recalls those that answer a question, within one user's scope.
 
-    A summary loses the detail that is asked for later, and an extracted fact what the extractor did not think of. So
-    what is kept here is what was said, and no model but an embedding model is called. A question is answered by
-    meaning and by words together, from what is true now: what has ended, or was replaced, is found only by who asks
-    for it (`as_of`, `include_expired`).
+    A summary loses details that are needed later, and extracted facts miss what the extractor did not expect. So this
+    tier stores what was said. It calls no model except the embedding model. Recall combines vector search and lexical
+    search, and returns what is valid now; pass `as_of` or `include_expired` to see expired or superseded episodes.
 
     ```python
     from langchain_tiered_memory import EpisodicMemory, MemoryScope
@@ -60,29 +59,29 @@ class EpisodicMemory(Closing):
         assert memory.recall("Where does my sister live?", scope=ada)[0].page_content == "My sister moved to Turin."
     ```
 
-    Every method that reads or writes has an async twin with an `a` before its name; threads and event loops may share
-    a memory. Milvus is opened on first use. Milvus Lite, the default, is one folder for one process.
+    Every method that reads or writes has an async twin with the prefix `a`. Threads and event loops may share a memory.
+    It connects to Milvus on first use. Milvus Lite, the default, keeps a folder that one process at a time can open.
 
     Args:
         uri: A path for Milvus Lite, `http://host:19530` for a server, or the URI of a Zilliz Cloud cluster.
-        embeddings: Any LangChain embedding model. The collection belongs to it: with another one `reindex` first.
-            `None` finds episodes by their words alone.
+        embeddings: Any LangChain embedding model. The collection belongs to it; call `reindex` to change the model.
+            With `None`, recall is lexical only.
         token: `"user:password"` or an API key.
         collection: The name of the collection in Milvus.
         clock: Gives the time; the system's UTC time if not given.
-        key: By what a round is found. `"weighted"`: what the user said counts twice, answers and tool results count
-            with their beginning. `"user"`: only what the user said. `"whole"`: everything. Or a function of an
-            `Episode` that gives a text. Speakers' names and the date are always among the words.
-        prefixes: What speakers without a name are called in a round: "en", "zh", or your own `Prefixes`.
-        half_life: Seconds (or a timedelta) after which an episode counts half of a new one; by default age does not
-            count, and only an outdated near-duplicate ranks below its successor.
-        timeout: Seconds that Milvus may take for one call, retries included.
+        key: The text that an episode is indexed by. `"weighted"`: the user's words twice, and the beginning of answers
+            and tool results. `"user"`: only the user's words. `"whole"`: everything. Or a function from an `Episode` to
+            a text. Speakers' names and the date are always indexed.
+        prefixes: Names for speakers who have none: "en", "zh", or your own `Prefixes`.
+        half_life: Seconds (or a timedelta) after which the score of an episode halves; by default age does not count.
+        timeout: Seconds that one call of Milvus may take, retries included.
         hooks: Called with each event.
 
     Raises:
-        ValueError: An argument is not of its form.
-        ScopeError: A method was called without a scope. There is none that means everybody.
-        MemoryStoreError: From any method: Milvus or the embedding model failed; says what was and was not written.
+        ValueError: An argument is invalid.
+        ScopeError: A method was called without a scope. No scope stands for everybody.
+        MemoryStoreError: Milvus or the embedding model failed; the message says what was written. While Milvus is away,
+            methods fail at once; it is tried again after 1 to 30 seconds.
     """
 
     def __init__(
@@ -167,25 +166,25 @@ class EpisodicMemory(Closing):
         entity: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> list[str]:
-        """Keep a text, or messages in rounds, each from one user message to the next.
+        """Store a text, or messages split into rounds: from one user message to the next.
 
-        The same text (or round) remembered again in the same scope is the same episode, and nothing is written, unless
-        it is true no more: then it is said anew. With `created_at` the same words at another time are another episode,
-        and so are messages with other ids, and a round that occurs twice in one call. Times that are given again
-        change those of the episode. System messages, summaries and recalled memories are left out: they are no events.
+        Remembering the same text or round again in the same scope writes nothing, unless the stored one has expired:
+        then it becomes a new episode. The same words with another `created_at` or other message ids are another
+        episode. Validity times that are passed again update the stored ones. System messages, summaries, recalled
+        memories and a model's reasoning are not stored.
 
         Args:
-            text_or_messages: A text, a message, or messages in whatever form LangChain takes them.
-            scope: Whose it is.
-            created_at: When it happened; now if not given.
-            valid_from: From when on it is true; from when it happened if not given.
-            valid_until: Until when, that moment excluded; without end if not given.
-            ttl: How long, instead of `valid_until`.
-            entity: What it is about.
-            metadata: What else to keep with it, to filter by; what JSON holds.
+            text_or_messages: A text, a message, or messages in any form that LangChain takes.
+            scope: The owner.
+            created_at: When it happened; now by default.
+            valid_from: When it becomes valid; when it happened by default.
+            valid_until: When it stops being valid, exclusive; never by default.
+            ttl: How long it is valid, instead of `valid_until`.
+            entity: The subject.
+            metadata: JSON values to store with it, and to filter by.
 
         Returns:
-            The ids of the episodes, in order; `[]` where nothing was said.
+            The ids of the episodes, in order; `[]` if nothing was said.
         """
         details = Details(
             scope=checked_scope(scope),
@@ -210,20 +209,19 @@ class EpisodicMemory(Closing):
         return await self._arun(remember, text_or_messages, given)
 
     def index(self, log: MessageLog, session_id: str, *, scope: MemoryScope, timeout: float | None = None) -> int:
-        """Keep what a session of a log has beyond the cursor, each finished round once.
+        """Make an episode of each finished round that a session's log has beyond the cursor.
 
-        A round whose answer has not come yet waits. How far the log was read is kept beside the episodes, written after
-        them: a process that dies in between, or an embedding model that fails, delays an episode and neither loses
-        nor doubles it, and an episode that was forgotten does not come back.
+        A round without its answer waits. The cursor is stored with the episodes: a failure delays an episode, and
+        neither loses nor duplicates it, and a forgotten episode does not come back.
 
         Args:
             log: The log.
             session_id: The session of the log.
-            scope: Whose it is; where it names no session, the episodes belong to the session `session_id`.
-            timeout: Seconds in which Milvus must answer at all; what is then written may take longer.
+            scope: The owner; if it names no session, the episodes belong to the session `session_id`.
+            timeout: Seconds in which Milvus must answer the first call; the writes may take longer.
 
         Returns:
-            How many episodes are new.
+            The number of new episodes.
         """
         return self._run(index, log, session_id, checked_scope(scope), timeout)
 
@@ -239,15 +237,15 @@ class EpisodicMemory(Closing):
         return await self._arun(index, log, session_id, checked_scope(scope), timeout)
 
     def take(self, handed_on: EpisodeHandedOn, *, scope: MemoryScope) -> str:
-        """Keep what left the summary of a session for good, as an episode of the kind "summary", once.
+        """Store what left the summary of a session for good, once, as an episode of the kind "summary".
 
         ```python
         SummaryMemory(hooks=[lambda event: isinstance(event, EpisodeHandedOn) and memory.take(event, scope=ada)])
         ```
 
         Args:
-            handed_on: What the summary tier hands on.
-            scope: Whose it is; where it names no session, the episode belongs to the summary's.
+            handed_on: The event of the summary tier.
+            scope: The owner; if it names no session, the episode belongs to the event's session.
 
         Returns:
             The episode's id.
@@ -259,18 +257,18 @@ class EpisodicMemory(Closing):
         return await self._arun(take, handed_on, checked_scope(scope))
 
     def supersede(self, old_id: str, new_id: str, *, scope: MemoryScope, at: Moment | None = None) -> None:
-        """Let an episode take the place of another: from then on the old one is true no more.
+        """Mark an episode as superseded by another: it stops being valid when the other becomes valid.
 
-        `as_of` a time before then still finds the old one.
+        Recall with an earlier `as_of` still finds it.
 
         Args:
-            old_id: The episode that is true no more.
-            new_id: The one that takes its place.
-            scope: Whose they are.
-            at: From when on; from when the new one is true if not given.
+            old_id: The superseded episode.
+            new_id: Its successor.
+            scope: The owner of both.
+            at: When the old one stops being valid; when the new one becomes valid by default.
 
         Raises:
-            ValueError: One of them does not exist in the scope, or they are the same.
+            ValueError: One of them does not exist in the scope, or each would supersede the other.
         """
         self._run(maintenance.supersede, old_id, new_id, checked_scope(scope), at)
 
@@ -279,18 +277,18 @@ class EpisodicMemory(Closing):
         await self._arun(maintenance.supersede, old_id, new_id, checked_scope(scope), at)
 
     def forget(self, ids: str | Sequence[str] | None = None, *, scope: MemoryScope, cursors: bool = False) -> int:
-        """Delete episodes for good: some of a scope, or all of it.
+        """Delete episodes of a scope, some or all.
 
-        Of what is deleted in Milvus Lite no byte is left in its files; a server lets go of it when it compacts.
+        In Milvus Lite no byte of their text is left in any file. A server drops deleted rows when it compacts.
 
         Args:
-            ids: Which; all of the scope if not given.
-            scope: Whose they are: of one session, or of all sessions of the user.
-            cursors: Also forget how far logs were read, which is right where the log is erased too. Otherwise `index`
-                would bring back what is still in the log.
+            ids: The episodes; all of the scope by default.
+            scope: The owner: one session, or all sessions of the user.
+            cursors: Delete the cursors of the logs too. Use it when the log is erased as well; otherwise `index` would
+                bring back what the log still holds.
 
         Returns:
-            How many episodes went.
+            The number of deleted episodes.
         """
         return self._run(maintenance.forget, ids, checked_scope(scope), cursors=cursors)
 
@@ -301,16 +299,16 @@ class EpisodicMemory(Closing):
         return await self._arun(maintenance.forget, ids, checked_scope(scope), cursors=cursors)
 
     def reindex(self, embeddings: Embeddings | None = None) -> int:
-        """Write the whole collection anew: with another embedding model, or after a change of the text analysis.
+        """Rewrite the collection for another embedding model, or after a change of the text analysis.
 
-        The old collection stands until the new one is whole. Nobody else should write meanwhile: what is noticed of it
-        stops the change. Afterwards this memory works with the model that it was given.
+        The old collection stays until the new one is complete. Writes by others meanwhile make it fail. Afterwards this
+        memory uses the new model.
 
         Args:
-            embeddings: The model; the memory's own if not given.
+            embeddings: The model; the current one by default.
 
         Returns:
-            How many episodes were written.
+            The number of episodes written.
         """
         return self._run(maintenance.reindex, self.embeddings if embeddings is None else embeddings)
 
@@ -339,34 +337,36 @@ class EpisodicMemory(Closing):
         explain: bool = False,
         timeout: float | None = None,
     ) -> list[Document]:
-        """The episodes that answer a question, best first.
+        """Return the episodes that answer a question, best first.
+
+        A statement that was repeated comes once, with its newest date.
 
         Args:
             query: The question; a blank one has no answer.
-            scope: Whose memory: of one session, or of all sessions of the user.
-            k: How many at most.
-            as_of: Answer from what was true at that time.
-            max_age: Only what happened so long ago or less, in seconds or a timedelta.
-            include_expired: Also what is true no more, or not yet.
+            scope: The owner: one session, or all sessions of the user.
+            k: The most episodes to return.
+            as_of: Answer with what was valid at that time.
+            max_age: Only what happened within this duration before `as_of`, in seconds or as a timedelta.
+            include_expired: Include expired and superseded episodes, and those that are not valid yet.
             filter: Conditions on the metadata, all of which must hold: `{"topic": "tea"}`, or a list such as
                 `[("priority", ">=", 2), (("place", "city"), "in", ["Rome", "Turin"])]`.
-            rounds: The first and the last round of their sessions, `None` for an open end.
-            created_from: Only what happened at that time or later.
-            created_to: Only what happened before that time.
-            entity: Only what is about this.
-            kinds: Only some of `"round"`, `"text"` and `"summary"`.
-            min_score: What scores less is no answer; from 0 to 1.
-            explain: Say in the metadata what each score is made of.
-            timeout: Seconds after which the answer must be here. (An embedding model that hangs is not interrupted.)
+            rounds: The first and the last round number; `None` for an open end.
+            created_from: The earliest time it happened.
+            created_to: The latest time it happened, exclusive.
+            entity: Only episodes about this subject.
+            kinds: Some of `"round"`, `"text"` and `"summary"`.
+            min_score: The lowest score to return, from 0 to 1.
+            explain: Put the parts of each score into the metadata.
+            timeout: Seconds for the whole recall. (An embedding model that hangs is not interrupted.)
 
         Returns:
-            Documents with the content word for word. Their metadata are what was given with them, and `id`, `score` (0
-            to 1), `kind`, `session`, `round`, `first` and `last` (numbers in the log), `created_at`, `valid_from`,
-            `valid_until`, `superseded_by`, `outdated_by` (a newer near-duplicate that says something else), `entity`,
-            and with `explain` `explain`. Times are texts in ISO 8601, UTC.
+            Documents with the verbatim content. Their metadata hold what was stored with them, and `id`, `score` (0 to
+            1), `kind`, `session`, `round`, `first` and `last` (numbers in the log), `created_at`, `valid_from`,
+            `valid_until`, `superseded_by`, `outdated_by` (a newer statement that contradicts it), `entity`, and
+            `explain` if asked for. Times are ISO 8601 texts in UTC.
 
         Raises:
-            MemoryStoreError: Milvus does not answer in time.
+            MemoryStoreError: Milvus did not answer in time.
         """
         asked = Question.of(
             query,
@@ -398,7 +398,7 @@ class EpisodicMemory(Closing):
         return await self._arun(recall, asked, half_life=self._half_life)
 
     def get(self, ids: Sequence[str], *, scope: MemoryScope) -> list[Episode]:
-        """Episodes by their ids, in that order, true now or not; those that are not there are left out."""
+        """Return episodes by id, in that order, valid or not; unknown ids are skipped."""
         return self._run(maintenance.get, ids, checked_scope(scope))
 
     async def aget(self, ids: Sequence[str], *, scope: MemoryScope) -> list[Episode]:
@@ -406,7 +406,7 @@ class EpisodicMemory(Closing):
         return await self._arun(maintenance.get, ids, checked_scope(scope))
 
     def count(self, scope: MemoryScope) -> int:
-        """How many episodes a scope has, true now or not."""
+        """Count the episodes of a scope, valid or not."""
         return self._run(maintenance.count, checked_scope(scope))
 
     async def acount(self, scope: MemoryScope) -> int:
@@ -414,7 +414,7 @@ class EpisodicMemory(Closing):
         return await self._arun(maintenance.count, checked_scope(scope))
 
     def behind(self, log: MessageLog, session_id: str, *, scope: MemoryScope, timeout: float | None = None) -> int:
-        """How many messages of finished rounds a log has that `index` has not read yet; arguments as for `index`."""
+        """Count the messages of finished rounds that `index` has not read yet; it takes the same arguments."""
         return self._run(behind, log, session_id, checked_scope(scope), timeout)
 
     async def abehind(
@@ -429,7 +429,7 @@ class EpisodicMemory(Closing):
         return await self._arun(behind, log, session_id, checked_scope(scope), timeout)
 
     def export(self, scope: MemoryScope) -> Iterator[Episode]:
-        """Every episode of a scope, true now or not, read piece by piece; `Episode.to_dict` makes JSON of it."""
+        """Yield every episode of a scope, valid or not, page by page; `Episode.to_dict` gives JSON."""
         yield from iterate_sync(maintenance.export(self._opened(self._blocking), checked_scope(scope)))
 
     async def aexport(self, scope: MemoryScope) -> AsyncIterator[Episode]:
@@ -446,12 +446,12 @@ class EpisodicMemory(Closing):
     def as_saver(
         self, *, scope: MemoryScope | None = None, input_key: str = "input", output_key: str = "output"
     ) -> Runnable[dict[str, Any], dict[str, Any]]:
-        """A Runnable that keeps the round in what passes through it, as the classic memories' `save_context` did.
+        """A Runnable that stores the round in its input and passes it on, like `save_context` of the classic memories.
 
         Args:
-            scope: Whose it is; by default what the run's `configurable` names.
-            input_key: Where the user's words are: a text, a message, or messages of which the last is taken.
-            output_key: Where the answer is: a text or a message.
+            scope: The owner; by default the user in the run's `configurable`.
+            input_key: The key of the user's turn: a text, a message, or messages, of which the last counts.
+            output_key: The key of the answer: a text or a message.
         """
         return saver_of(self, scope=scope, input_key=input_key, output_key=output_key)
 
@@ -463,20 +463,20 @@ class EpisodicMemory(Closing):
         input_key: str = "input",
         **settings: Any,  # noqa: ANN401  # as above
     ) -> Runnable[Any, str]:
-        """A Runnable from a question to the episodes that answer it, as one quoted text for a prompt.
+        """A Runnable from a question to one quoted text of the episodes that answer it, for a prompt.
 
         Args:
-            k: How many at most.
-            scope: Whose memory; by default what the run's `configurable` names.
-            input_key: Where the question is, when the input is a dict.
-            **settings: Further fields of `EpisodicRetriever`.
+            k: The most episodes.
+            scope: The owner; by default the user in the run's `configurable`.
+            input_key: The key of the question, if the input is a dict.
+            **settings: Other fields of `EpisodicRetriever`.
         """
         return loader_of(self.as_retriever(k=k, scope=scope, **settings), input_key=input_key)
 
     # --- closing ------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the connections, and let other processes have the database. Closing twice is fine."""
+        """Close the connections, so that other processes can open the database. Closing twice is fine."""
         self._closed = True
         self._connection.close()
 

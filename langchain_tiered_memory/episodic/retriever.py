@@ -43,12 +43,11 @@ class RecallingMemory(Protocol):
 
 
 class EpisodicRetriever(BaseRetriever):
-    """Retrieves the episodes that answer a question, from the memory of whoever the run is about.
+    """Retrieves the episodes that answer a question, for the user of the run.
 
-    Whose memory that is, is said by the retriever's `scope`, by the call's, or by the `user_id` (and `tenant_id`) in
-    the `configurable` of the run; never by the question, and never remembered from one call to the next. A run's
-    `session_id` names the conversation that goes on now, and long-term memory is for what was said in the others, so it
-    restricts nothing unless `this_session` is set.
+    The owner is the retriever's `scope`, the call's `scope`, or the `user_id` (and `tenant_id`) in the run's
+    `configurable`; the retriever keeps nothing from one call to the next. The run's `session_id` names the current
+    conversation. Long-term memory is for the others, so it restricts nothing unless `this_session` is set.
 
     ```python
     from langchain_tiered_memory import EpisodicMemory, MemoryScope
@@ -62,21 +61,10 @@ class EpisodicRetriever(BaseRetriever):
 
     Args:
         memory: The memory.
-        k: How many episodes at most.
-        scope: Whose memory; by default what the run names. A run that names another user is refused.
-        this_session: Whether a `session_id` of the run restricts it to that session.
-        as_of: As in `EpisodicMemory.recall`, and so are the others.
-        max_age: Seconds or a timedelta.
-        include_expired: Also what is true no more.
-        filter: Conditions on the metadata.
-        rounds: The first and the last round.
-        created_from: From when on.
-        created_to: Until when.
-        entity: What it is about.
-        kinds: Some of "round", "text" and "summary".
-        min_score: What scores less is no answer; from 0 to 1.
-        explain: Say what scores are made of.
-        timeout: Seconds that Milvus may take.
+        k: The most episodes.
+        scope: The owner; by default the user of the run. A run for another user is refused.
+        this_session: Whether the run's `session_id` restricts recall to that session.
+        as_of: This and all further fields are arguments of `EpisodicMemory.recall`.
 
     Raises:
         ScopeError: Nobody named a user, or the run names another than the retriever's own.
