@@ -81,7 +81,9 @@ class MediaPrices:
             return math.ceil(min(known, _MOST_PATCHES) * self.patch_factor)
         if detail == "low":
             return self.image_base
-        width, height = _scaled(width, height)
+        for most, of_both in ((_LARGEST_SIDE, max), (_SHORT_SIDE, min)):
+            if (side := of_both(width, height)) > most:
+                width, height = max(width * most // side, 1), max(height * most // side, 1)
         return self.image_base + self.image_tile * math.ceil(width / _TILE) * math.ceil(height / _TILE)
 
 
@@ -103,16 +105,6 @@ def prices_for_model(model: str) -> MediaPrices:
     """The published prices of `model`; those of GPT-4o for a name that is not in the table."""
     fitting = [prefix for prefix in _MODEL_PRICES if model.startswith(prefix)]
     return _MODEL_PRICES[max(fitting, key=len)] if fitting else MediaPrices()
-
-
-def _scaled(width: int, height: int) -> tuple[int, int]:
-    longest = max(width, height)
-    if longest > _LARGEST_SIDE:
-        width, height = width * _LARGEST_SIDE // longest, height * _LARGEST_SIDE // longest
-    shortest = min(width, height)
-    if shortest > _SHORT_SIDE:
-        width, height = width * _SHORT_SIDE // shortest, height * _SHORT_SIDE // shortest
-    return max(width, 1), max(height, 1)
 
 
 # --- what a block holds ---------------------------------------------------------------------------------------------

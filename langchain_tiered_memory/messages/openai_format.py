@@ -7,6 +7,8 @@ objects are charged by the same rule again. Calls and results are counted as lan
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import json
 import re
 from abc import ABC, abstractmethod
@@ -138,34 +140,14 @@ class ChatFormat(ABC):
         return tokens
 
     def _unknown_tokens(self, block: JSON) -> int:
-        """Tokens of a block's JSON, with media inside it and whatever looks like base64 charged as media."""
-        prices: list[int] = []
-        return self.count_text(_json(self._without_media(block, prices))) + sum(prices)
-
-    def _without_media(self, value: JSON, prices: list[int]) -> JSON:
-        if isinstance(value, dict):
-            if isinstance(value.get("type"), str) and (kind := media_kind(value)) is not None:
-                prices.append(media_tokens(value, kind, self.media))
-                return {"type": value["type"]}
-            return {key: self._without_media(item, prices) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self._without_media(item, prices) for item in value]
-        if isinstance(value, bytes):
-            prices.append(self._blob_tokens(value))
-            return ""
-        if isinstance(value, str):
-
-            def price(match: re.Match[str]) -> str:
-                prices.append(self._blob_tokens(match[0]))
-                return ""
-
-            return _BLOB.sub(price, value)
-        return value
-
-    def _blob_tokens(self, blob: str | bytes) -> int:
-        block = {"type": "media", "data": blob}
-        named = blob[:5] == "data:"
-        return media_tokens(block, (media_kind(block) if named else None) or "image", self.media)
+        """Tokens of a block's JSON, with whatever looks like base64 charged as media."""
+        text = _json(block)
+        tokens = self.count_text(_BLOB.sub("", text))
+        for blob in _BLOB.findall(text):
+            medium = {"type": "media", "data": blob}
+            kind = media_kind(medium) if blob.startswith("data:") else None
+            tokens += media_tokens(medium, kind or "image", self.media)
+        return tokens
 
 
 def role_of(message: BaseMessage, extra: JSON) -> str:
@@ -187,8 +169,7 @@ def _is_listed(block: Mapping[str, JSON], called: Sequence[JSON]) -> bool:
 
 
 def _json(value: JSON) -> str:
-    """The JSON that would be sent; bytes are written as text."""
-    return json.dumps(value, ensure_ascii=False, default=lambda raw: bytes(raw).decode("latin-1"))
+    return json.dumps(value, ensure_ascii=False, default=lambda raw: base64.b64encode(raw).decode())
 
 
 def plain_data(value: Any) -> Any:  # noqa: ANN401 - anything a block may hold
@@ -221,10 +202,11 @@ def tool_tokens(tool: Any, count_text: Callable[[str], int], function_tokens: in
     if not isinstance(function, Mapping):  # a provider's own tool, e.g. {"type": "web_search"}
         return function_tokens + count_text(json.dumps(schema, ensure_ascii=False, default=str))
     tokens = function_tokens + count_text(f"{function.get('name', '')}:{_description(function)}")
-    parameters = function.get("parameters") or {}
-    return tokens + _properties_tokens(
-        dereference_refs(parameters) if "$defs" in parameters else parameters, count_text
-    )
+    parameters = function.get("parameters")
+    if isinstance(parameters, dict) and "$ref" in str(parameters):
+        with contextlib.suppress(KeyError, ValueError):  # what a reference that leads nowhere stands for costs nothing
+            parameters = dereference_refs(parameters)
+    return tokens + _properties_tokens(parameters, count_text)
 
 
 def _properties_tokens(schema: JSON, count_text: Callable[[str], int]) -> int:
@@ -233,7 +215,8 @@ def _properties_tokens(schema: JSON, count_text: Callable[[str], int]) -> int:
     if not isinstance(properties, Mapping) or not properties:
         return 0
     tokens = _PROPERTIES
-    for name, one in properties.items():
+    for name, given in properties.items():
+        one = given if isinstance(given, Mapping) else {}  # JSON Schema's `true`
         tokens += _PROPERTY + count_text(f"{name}:{_type_of(one)}:{_description(one)}")
         if isinstance(one.get("enum"), (list, tuple)):
             tokens += _ENUM + sum(_ENUM_ITEM + count_text(str(item)) for item in one["enum"])
@@ -252,4 +235,5 @@ def _description(schema: Mapping[str, JSON]) -> str:
 
 
 def _choices(schema: Mapping[str, JSON]) -> list[JSON]:
-    return [choice for key in ("anyOf", "oneOf", "allOf") for choice in schema.get(key) or ()]
+    listed = [choice for key in ("anyOf", "oneOf", "allOf") for choice in schema.get(key) or ()]
+    return [choice for choice in listed if isinstance(choice, Mapping)]

@@ -33,7 +33,7 @@ class Tails:
         key, lead = id(messages[0]), leading_system(messages) if window.include_system else []
         tail = self._tails.pop(key, None)  # for this caller alone until it is put back
         if tail is not None and tail.is_of(messages) and tail.extend(messages, limit):
-            cut = tail.cut(limit.size - limit.fixed - sum(map(limit.cost_one, lead)))
+            cut = tail.cut(limit.size - limit.fixed - limit.cost(lead))
             starts = cut is not None and (window.start_on is None or window.start_on(messages[cut]))
             if starts and (window.end_on is None or window.end_on(messages[-1])):
                 self._tails[key] = tail
@@ -85,7 +85,7 @@ class _Tail:
                     return False
             elif not message.additional_kwargs or is_user_turn(message):
                 self._turns.append(index)
-            self._totals.append(self._totals[-1] + limit.cost_one(message))
+            self._totals.append(self._totals[-1] + limit.cost((message,)))
             self._window.append(message)
             self._seen.append(_snapshot(message))
         return not self._open

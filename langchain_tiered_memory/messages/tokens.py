@@ -170,10 +170,9 @@ class CachingCounter(ChatFormat):
 class TiktokenCounter(CachingCounter):
     """Counts exactly what OpenAI's chat format charges.
 
-    Texts by OpenAI's vocabularies, from toktok (the extra `offline`, no network needed) or from tiktoken; messages,
-    names, calls and tool schemas by the formulas of OpenAI's cookbook; media by kind, size and detail. Every content
-    is counted once and remembered. Where no vocabulary can be had, one `VocabularyMissingWarning` says so and tokens
-    are estimated on the safe side.
+    Texts by OpenAI's vocabularies, from toktok (the extra `offline`, no network needed) or from tiktoken; messages and
+    tool schemas by the formulas of OpenAI's cookbook; media by kind, size and detail. Every content is counted once.
+    Where no vocabulary can be had, one `VocabularyMissingWarning` says so and tokens are estimated.
 
     ```python
     from langchain_core.messages import HumanMessage

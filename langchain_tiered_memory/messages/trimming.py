@@ -266,9 +266,9 @@ def _choose(
     tools: Sequence[Any] | None,
 ) -> list[BaseMessage]:
     if unit == "rounds":
-        return choose(messages, window, Limit(size, unit, lambda found: sum(map(is_user_turn, found)), is_user_turn))
+        return choose(messages, window, Limit(size, unit, lambda found: sum(map(is_user_turn, found))))
     if unit == "messages" or token_counter is len:
-        return choose(messages, window, Limit(size, "messages", len, lambda _: 1))
+        return choose(messages, window, Limit(size, "messages", len))
     # Asking for the method is a hundred times faster than asking whether it is a `TokenCounter`.
     counter = token_counter if hasattr(token_counter, "count_message") else as_counter(token_counter)
     if isinstance(counter, ListCounter):
@@ -283,7 +283,7 @@ def _choose(
             return known[id(message)][0]
 
     fixed = counter.request_overhead + (counter.count_tools(tools) if tools else 0)
-    limit = Limit(size, "tokens", lambda found: sum(map(count, found)), count, fixed)
+    limit = Limit(size, "tokens", lambda found: sum(map(count, found)), fixed)
     is_plain = window.strategy == "last" and window.pinned is None and window.split is None
     if is_plain and isinstance(counter, CachingCounter):
         return counter.tails.choose(messages, window, limit)

@@ -99,9 +99,6 @@ class Unit(NamedTuple):
         return len(self.messages) > 1 or bool(self.missing)
 
 
-_new_unit: Final = tuple.__new__
-"""Half the time of `Unit(...)`, which counts where a trimmer makes one per message of its window."""
-
 _Waiting: TypeAlias = dict[str, list[tuple[int, BaseMessage]]]
 """Results whose call has not been reached yet, by its id, newest first."""
 
@@ -147,7 +144,7 @@ def walk_units(messages: Sequence[BaseMessage], found: FoundFaults | None = None
         if kind == "assistant" and (calls := calls_of_assistant(message)):
             yield _gather(index, message, calls, waiting, faults, live=not spoken)
         else:
-            yield _new_unit(Unit, (kind, index, (message,), (), (), False))
+            yield Unit(kind, index, (message,))
         spoken = spoken or kind != "system"
     for index in {index for found in waiting.values() for index, _ in found}:
         faults.append(
@@ -216,8 +213,7 @@ def _gather(
     is_block = list(answers) == list(range(index + 1, index + 1 + len(answers)))
     if not is_block or any(sent is not one[0] for sent, one in zip(results, answers.values(), strict=True)):
         _note_results(index, answers, results, faults)
-    unit = (caller, *results)
-    return _new_unit(Unit, ("assistant", index, unit, tuple(answers), tuple(missing), live and bool(missing)))
+    return Unit("assistant", index, (caller, *results), tuple(answers), tuple(missing), live and bool(missing))
 
 
 def _share_out(waiting: _Waiting, old_ids: dict[str, str]) -> None:

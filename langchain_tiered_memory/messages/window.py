@@ -47,14 +47,12 @@ class Limit:
         size: The limit, `fixed` included.
         unit: `"tokens"`, `"messages"` or `"rounds"`.
         cost: What messages cost; additive.
-        cost_one: What one message costs: the same as `cost`, without a list around it.
         fixed: What a request costs before its first message.
     """
 
     size: int
     unit: str
     cost: Cost
-    cost_one: Callable[[BaseMessage], int]
     fixed: int = 0
 
 
@@ -123,15 +121,12 @@ class _Choice:
                 break
         self.room -= spent
         older: list[Unit] = []
-        room, kept, cost_one = self.room, self.kept, self.limit.cost_one  # where a trim spends its time
         for unit in walk:
-            is_single = not (unit.positions or unit.missing or unit.head in kept)
-            cost = cost_one(unit.messages[0]) if is_single else self._cost(unit)
-            if cost > room:
-                self.room = room
+            cost = self._cost(unit)
+            if cost > self.room:
                 older += self._part(unit, "last") if unit.kind == "user" else []
                 break
-            room -= cost
+            self.room -= cost
             older.append(unit)
         while older and not self._may_open(older[-1]):
             older.pop()
@@ -268,13 +263,13 @@ class _Choice:
 
     def _part(self, unit: Unit, side: Side) -> list[Unit]:
         """The unit cut down to the room that is left, `[]` when it may not be cut or no part fits."""
-        split, cost_one = self.window.split, self.limit.cost_one
+        split, cost = self.window.split, self.limit.cost
         if split is None or unit.kind not in ("user", "assistant") or self.room <= 0 or unit.calls:
             return []
-        part = cut_message(unit.messages[0], lambda part: cost_one(part) <= self.room, keep=side, split=split)
+        part = cut_message(unit.messages[0], lambda part: cost((part,)) <= self.room, keep=side, split=split)
         if part is None:
             return []
-        self.room -= cost_one(part)
+        self.room -= cost((part,))
         return [unit._replace(messages=(part,))]
 
     def _may_open(self, unit: Unit) -> bool:
@@ -322,12 +317,12 @@ def choose_by_lists(
         return counter.count(request, tools=tools) - limit
 
     if excess(whole := repair_messages(messages)) <= 0:
-        return choose(whole, window, Limit(0, "tokens", lambda _: 0, lambda _: 0))
+        return choose(whole, window, Limit(0, "tokens", lambda _: 0))
     cost = _Marginal(counter, messages, tools)
     room, step, least = limit, 1, False
     while True:
         try:
-            request = choose(messages, window, Limit(room, "tokens", cost, lambda message: cost((message,))))
+            request = choose(messages, window, Limit(room, "tokens", cost))
         except BudgetExceededError as error:  # so says the sum of the parts; the whole may be less
             room, least = error.needed, True
             continue

@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 
 from langchain_tiered_memory import BudgetExceededError, repair_messages, trim_messages, validate_messages
-from langchain_tiered_memory.messages.repair import PROVIDERS, RULES
+from langchain_tiered_memory.messages.repair import PROVIDERS
 from langchain_tiered_memory.messages.units import legal_cuts
 from support.histories import call, notation, talk, weigh
 
@@ -36,13 +36,6 @@ def use(call_id: str, *before: dict[str, Any]) -> AIMessage:
 
 TEXT = {"type": "text", "text": "and now?"}
 THINKING = {"type": "thinking", "thinking": "Let me plan. " * 5, "signature": "s" * 80}
-
-
-def test_every_rule_has_a_source_and_somebody_who_enforces_it() -> None:
-    for rule in RULES.values():
-        assert rule.source
-        assert rule.providers <= set(PROVIDERS)
-        assert rule.providers
 
 
 def test_an_orphan_block_goes_and_the_text_beside_it_stays() -> None:
