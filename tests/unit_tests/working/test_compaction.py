@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.messages.protocol import is_user_turn
 from langchain_tiered_memory.messages.units import split_units
-from langchain_tiered_memory.working.compaction.matching import behind, beyond, same_message
 from langchain_tiered_memory.working.compaction.plan import NodeCaps, plan_eviction, plan_handoff, plan_merge
 from langchain_tiered_memory.working.compaction.sizes import Sizes, limits_of
 from langchain_tiered_memory.working.nodes import (
@@ -24,7 +23,6 @@ from langchain_tiered_memory.working.nodes import (
     spans_of,
 )
 from support.histories import examples, histories, talk
-from support.summaries import chat
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 
@@ -239,31 +237,3 @@ def test_a_node_whose_text_was_changed_is_not_believed():
     stored = encode_node(node(1, 2)).replace("1 to 2", "1 to 9")
     with pytest.raises(MemoryStoreError, match="does not match its hash"):
         decode_node("s", 1, stored)
-
-
-# --- what is known already --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ids", [True, False])
-def test_a_list_that_grew_is_told_from_one_that_did_not(ids):
-    said = chat(4, ids=ids)
-    copies = [message.model_copy() for message in said]
-    assert behind(copies, said[:6]) == copies[6:]
-    assert behind(copies[:4], said) == []
-    assert behind(copies[1:], said) is None
-    assert behind([*copies[:2], *copies[3:]], said[:4]) is None
-    long = chat(40, ids=ids)
-    assert behind(long, [message.model_copy() for message in long[:70]]) == long[70:]
-    assert behind(long, long[1:70]) is None
-    assert behind(long, [*long[:69], long[70]]) is None
-    assert beyond(copies[3:], said[:6]) == copies[6:]
-    assert beyond(copies[:2] + chat(1, start=9, ids=ids), said) == chat(1, start=9, ids=ids)
-
-
-def test_messages_are_one_by_id_or_else_by_what_they_say():
-    one, other = talk("A*(a)")[0], talk("A*(b)")[0]
-    assert same_message(one, other)  # both are m0
-    plain = [message.model_copy(update={"id": None}) for message in (one, other)]
-    assert not same_message(*plain)
-    assert same_message(plain[0], one)
-    assert not same_message(plain[0], None)
