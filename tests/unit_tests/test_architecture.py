@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2] / PACKAGE
 # How large the package may be. These go down, never up.
 MOST_LINES = 36_500
 MOST_MODULES = 180
-MOST_NOQA = 310
-MOST_NOQA_WITHOUT_REASON = 60
+MOST_NOQA = 300
+MOST_NOQA_WITHOUT_REASON = 15
 MOST_LINES_OF_A_MODULE = 400
 # Modules that are larger still, with the lines they have.
 LARGE = {"_redis": 445, "episodic.memory": 486}
