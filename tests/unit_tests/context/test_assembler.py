@@ -470,3 +470,83 @@ def test_an_assembler_can_be_pickled_and_copied():
         assert other.budget == one.budget
         assert hash(other.budget) == hash(one.budget)
         assert other.invoke("Hello") == [HumanMessage("Hello")]
+
+
+# --- what is too large ------------------------------------------------------------------------------------------------
+
+
+def test_an_episode_that_is_too_large_is_cut_to_what_matches_and_the_others_stay(assemble):
+    entries = " ".join(f"Entry {number}: Maria {number}, lives in Turin, Via Milano {number}." for number in range(300))
+    large = episode(0, f"AI: Turin street register. {entries} Her own address in Turin is Via Roma 12.")
+    shelf = Shelf([large, *(episode(number, f"My sister is called Maria, note {number}.") for number in range(1, 4))])
+    question = "What is the own address of my sister in Turin?"
+    request = assemble(assembler(1_000, episodes=shelf), [HumanMessage(question)], ADAS)
+    assert [one.id for one in request.report.recalled] == ["e0", "e1", "e2", "e3"]
+    assert "Her own address in Turin is Via Roma 12." in request.messages[-2].text
+    (cut,) = request.report.evicted
+    assert (cut.what, cut.part) == ("e0", "episodes")
+    assert cut.reason.endswith("to what matches the question")
+    assert "Turin street register" in request.report.to_text()
+    assert "Turin" not in str(request.report.data())
+
+
+def test_an_episode_that_shares_nothing_with_the_question_does_not_go_in(assemble):
+    shelf = Shelf([episode(1), episode(2, score=0.05)])
+    assert [one.id for one in assemble(assembler(episodes=shelf), {"question": "Tea?"}, ADAS).report.recalled] == ["e1"]
+    every = assembler(episodes=shelf, min_score=0)
+    assert len(assemble(every, {"question": "Tea?"}, ADAS).report.recalled) == 2
+    with pytest.raises(ValueError, match="min_score='high'"):
+        assembler(min_score="high")
+
+
+SIZES = st.lists(st.sampled_from([1, 5, 30, 200, 2_000]), max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SIZES, SIZES, st.sampled_from([1, 5, 30, 200, 2_000, 20_000]), st.integers(0, 6), st.booleans())
+def test_adding_a_record_never_empties_a_part_of_a_request(episodes, facts, size, place, is_fact):
+    def assembled(episodes, facts):
+        store = InMemoryFactStore()
+        for number, words in enumerate(facts):
+            store.put(ADA, "ada", f"note {number}", f"fact {number} " + "tea " * words)
+        told = [episode(n, f"{n}: I like tea. " + "a word about it " * words) for n, words in enumerate(episodes)]
+        four = assembler(400, episodes=Shelf(told), facts=store)
+        return four.assemble([HumanMessage("What about tea?")], ADAS).report.tokens
+
+    before = assembled(episodes, facts)
+    more = [*facts, size] if is_fact else facts
+    after = assembled(episodes if is_fact else [*episodes[:place], size, *episodes[place:]], more)
+    assert [part for part in before if before[part] and not after[part]] == []
+
+
+# --- applications -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_whatever_an_application_passes_the_log_has_each_message_once(data):
+    """Whole histories or their end, under either key, in any form, reminded, retried, and after a restart."""
+    log, said, reminder = InMemoryMessageLog(), [], data.draw(st.sampled_from([None, SystemMessage("in JSON")]))
+    form = data.draw(st.sampled_from(["messages", "dicts", "tuples"]))
+    four = assembler(log=log)
+    for turn in range(data.draw(st.integers(1, 5))):
+        question = data.draw(st.sampled_from(["yes", "no", "and then?"]))
+        shown = said[-2 * data.draw(st.integers(0, 6)) :] if data.draw(st.booleans()) else said
+        history = [HumanMessage(text) if kind == "human" else AIMessage(text) for kind, text in shown]
+        if form == "dicts":
+            history = [{"role": {"human": "user", "ai": "assistant"}[one.type], "content": one.text} for one in history]
+        elif form == "tuples":
+            history = [(one.type, one.text) for one in history]
+        if data.draw(st.booleans()):
+            given = {"question": question, "history": history}
+        else:
+            given = {"messages": [*history, ("user", question), *([reminder] if reminder else [])]}
+        for _ in range(data.draw(st.integers(1, 3))):  # tries
+            if data.draw(st.booleans()):
+                four = assembler(log=log)  # after a restart
+            messages = four.assemble(given, ADAS).messages
+            assert [one.text for one in messages if one.type != "system"][-1] == question
+        said.append(("human", question))
+        said.append(("ai", data.draw(st.sampled_from(["ok", f"answer {turn}"]))))
+        log.append("s1", [AIMessage(said[-1][1], id=f"run-{turn}")])  # as `remember_round` does
+    assert [(message.type, message.text) for message in log.messages("s1")] == said

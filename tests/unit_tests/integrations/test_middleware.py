@@ -2,11 +2,18 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware, ToolRetryMiddleware
+from langchain.agents.middleware import (
+    HumanInTheLoopMiddleware,
+    SummarizationMiddleware,
+    ToolRetryMiddleware,
+    before_model,
+)
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
@@ -400,3 +407,63 @@ def test_what_is_no_fact_is_told_to_the_model(memory, run):
     with strict_server(lambda _: script.pop(0), window=2_000) as server:
         out = run(agent_of(memory, server, tools=["save_fact"]), "Where?", ADAS)
     assert out["messages"][-2].text.startswith("Not saved: entity has 1 to 512 characters")
+
+
+# --- a thread is a session --------------------------------------------------------------------------------------------
+
+
+def plain_agent(memory, server, **settings):
+    return create_agent(model_of(server), tools=[], middleware=[TieredMemoryMiddleware(memory)], **settings)
+
+
+@pytest.mark.parametrize("keeps_state", [True, False])
+@pytest.mark.parametrize("passes", ["what is new", "everything"])
+def test_an_agent_remembers_its_thread_with_and_without_a_checkpointer(memory, run, keeps_state, passes):
+    if keeps_state and passes == "everything":
+        pytest.skip("a state that grows by all of itself has each message twice")
+    with strict_server(steps(0), window=1_400) as server:
+        saver, said = InMemorySaver(), []
+        for question in ("My sister Maria lives in Turin.", "yes", "yes"):
+            agent = plain_agent(memory, server, checkpointer=saver if keeps_state else None)  # after a restart
+            said.append(("user", question))
+            run(agent, {"messages": said if passes == "everything" else said[-1:]}, ADAS)
+            said.append(("assistant", "Done."))
+    assert [message["content"] for message in server.requests[-1]["messages"][1:]] == [text for _, text in said[:-1]]
+    assert [message.text for message in memory.transcript("t1", ADA)] == [text for _, text in said]
+
+
+class Flaky(FakeListChatModel):
+    fails: int = 2
+
+    def _call(self, *arguments, **settings):
+        if self.fails:
+            self.fails -= 1
+            raise LookupError
+        return super()._call(*arguments, **settings)
+
+
+def test_an_agent_that_is_tried_again_has_asked_once(memory):
+    agent = create_agent(Flaky(responses=["Done."]), middleware=[TieredMemoryMiddleware(memory)])
+    for _ in range(3):
+        with suppress(LookupError):
+            agent.invoke({"messages": [("user", "Book it.")]}, ADAS)
+    assert [message.text for message in memory.transcript("t1", ADA)] == ["Book it.", "Done."]
+
+
+def test_an_agent_that_speaks_first_is_sent_as_it_is(memory, run):
+    model = FakeListChatModel(responses=["Welcome!"])
+    agent = create_agent(model, system_prompt="Greet the user.", middleware=[TieredMemoryMiddleware(memory)])
+    assert run(agent, {"messages": []}, ADAS)["messages"][-1].text == "Welcome!"
+
+
+def test_what_a_middleware_took_out_of_the_state_is_not_shown(memory, run):
+    @before_model
+    def redact(state, runtime):  # noqa: ARG001  # langchain's signature
+        return {
+            "messages": [m.model_copy(update={"content": m.text.replace("4711", "****")}) for m in state["messages"]]
+        }
+
+    with strict_server(steps(0), window=1_400) as server:
+        run(agent_of(memory, server, others=[redact]), "My pin is 4711.", ADAS)
+    assert "My pin is ****." in str(server.requests[-1]["messages"])
+    assert "4711" not in str(server.requests[-1]["messages"])
