@@ -180,7 +180,7 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     A trimmed list that a provider refuses is worse than a long one. This trimmer keeps tool calls and their results
     together, never loses the newest question, and opens the window with a user turn. Its fields are the parameters of
     `trim_messages`; those that are plain data survive langchain_core's `dumps` and `loads`, as do a `TiktokenCounter`
-    and an `EstimatingCounter` with the media prices that they come with.
+    and an `EstimatingCounter` with the media prices and the margin that they come with.
 
     Example:
         ```python
@@ -218,16 +218,20 @@ class MessageTrimmer(RunnableSerializable[MessagesInput, list[BaseMessage]]):
     def _revive_counter(cls, value: Any) -> Any:  # noqa: ANN401 -- what a caller passes
         if isinstance(value, str) and value.startswith(_TIKTOKEN):
             return TiktokenCounter(value.removeprefix(_TIKTOKEN))
-        return EstimatingCounter() if value == _ESTIMATE else value
+        if isinstance(value, str) and (value == _ESTIMATE or value.startswith(f"{_ESTIMATE}:")):
+            return EstimatingCounter(value.partition(":")[2] or None)
+        return value
 
     @property
     def lc_attributes(self) -> dict[str, Any]:
-        """Counters by name, for langchain_core's `dumps`; those with media prices of their own have no name."""
+        """Counters by name, for langchain_core's `dumps`; those with prices or a margin of their own have no name."""
         counter = self.token_counter
         if isinstance(counter, TiktokenCounter) and counter.media == TiktokenCounter(counter.model).media:
             return {"token_counter": _TIKTOKEN + counter.model}
-        if isinstance(counter, EstimatingCounter) and counter.media == EstimatingCounter().media:
-            return {"token_counter": _ESTIMATE}
+        if isinstance(counter, EstimatingCounter):
+            usual = EstimatingCounter(counter.vendor)
+            if (counter.media, counter.margin) == (usual.media, usual.margin):
+                return {"token_counter": f"{_ESTIMATE}:{counter.vendor}" if counter.vendor else _ESTIMATE}
         return {}
 
     @classmethod

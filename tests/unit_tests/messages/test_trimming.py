@@ -21,7 +21,7 @@ from langchain_core.runnables import Runnable
 
 from langchain_tiered_memory.errors import BudgetExceededError
 from langchain_tiered_memory.messages.repair import validate_messages
-from langchain_tiered_memory.messages.tokens import MediaPrices, TiktokenCounter, count_tokens
+from langchain_tiered_memory.messages.tokens import EstimatingCounter, MediaPrices, TiktokenCounter, count_tokens
 from langchain_tiered_memory.messages.trimming import MessageTrimmer, trim_messages
 from support.histories import call, notation, talk, weigh
 from support.oracle import faults, newest_user_turn
@@ -722,3 +722,15 @@ def test_media_prices_of_ones_own_are_not_lost_by_dumps_and_loads() -> None:
     assert loads(dumps(plain), **allowed).token_counter.model == "gpt-4o"
     with pytest.raises(NotImplementedError, match="TiktokenCounter"):
         loads(dumps(priced), **allowed)
+
+
+@pytest.mark.filterwarnings("ignore:The function `loads` is in beta")  # langchain-core's only way to read it back
+def test_the_margin_of_an_estimate_is_not_lost_by_dumps_and_loads() -> None:
+    allowed: Any = {"allowed_objects": [MessageTrimmer], "valid_namespaces": ["langchain_tiered_memory"]}
+    for vendor, margin in (("anthropic", 1.7), (None, 1.3)):
+        trimmer = MessageTrimmer(max_tokens=99, token_counter=EstimatingCounter(vendor))
+        counter = loads(dumps(trimmer), **allowed).token_counter
+        assert (counter.vendor, counter.margin) == (vendor, margin)
+    own = MessageTrimmer(max_tokens=99, token_counter=EstimatingCounter(margin=2))
+    with pytest.raises(NotImplementedError, match="EstimatingCounter"):
+        loads(dumps(own), **allowed)
