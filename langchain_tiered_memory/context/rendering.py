@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from langchain_core.documents import Document
@@ -187,7 +188,7 @@ def _id_of(kind: str, text: str) -> str:
     return f"{kind}-" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """A request as it is laid out, from what seldom changes to what is new.
 
@@ -203,22 +204,22 @@ class Layout:
     view: Sequence[BaseMessage]
     episodes: Fitted[Document]
 
-    @property
+    @cached_property
     def summaries(self) -> list[BaseMessage]:
         """The summary, in whatever role."""
         return [message for message in self._before if is_summary(message)]
 
-    @property
+    @cached_property
     def rounds(self) -> list[BaseMessage]:
         """What was said before the newest user turn."""
         return [message for message in self._before if not is_summary(message)]
 
-    @property
+    @cached_property
     def turn(self) -> Sequence[BaseMessage]:
         """The newest user turn and what followed it."""
         return newest_turn(self.view)
 
-    @property
+    @cached_property
     def _before(self) -> Sequence[BaseMessage]:
         return self.view[: len(self.view) - len(self.turn)]
 
