@@ -11,6 +11,7 @@ in May", both are brought to the same terms here, and the index has nothing left
 * Function words (stop words) are left out, unless there is nothing else.
 * Chinese, Japanese, Korean and the scripts of South-East Asia put no space between words, or glue particles to them:
   they are indexed by pairs of neighbouring characters, Chinese by single characters too, Korean by whole words too.
+  A Chinese date or weekday is a term as a whole too, however it is written ("5月6号", "5月6日").
 * Numbers, dates, ids, e-mail addresses, paths and camelCase names are kept whole and in their parts.
 
 The work is linear in the text and deterministic. `ANALYSIS` names the rules: a collection that was written under others
@@ -26,14 +27,14 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_tiered_memory._optional import import_optional
-from langchain_tiered_memory.episodic.stopwords import CHINESE, STOP_WORDS
+from langchain_tiered_memory.episodic.languages import languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["ANALYSIS", "LONGEST_TERM", "language_of", "search_text", "terms_of"]
 
-ANALYSIS: Final = "1"
+ANALYSIS: Final = "2"
 """The version of these rules. A stored search text is only comparable with terms of the same version."""
 LONGEST_TERM: Final = 64
 """Characters of a term. What is longer is no word, and is told apart by its beginning and its parts."""
@@ -102,11 +103,17 @@ def terms_of(text: str) -> list[str]:
         ImportError: snowballstemmer is not installed.
     """
     text = unicodedata.normalize("NFKC", text)
+    whole: list[str] = []
+    if not text.isascii():
+        chinese = languages()["zh"]
+        for pattern, same in chinese.same:
+            text = pattern.sub(same, text)
+        whole = chinese.whole.findall(text) if chinese.whole else []
     runs = _TIED.findall(text)
     words = [word.lower() for run in runs for word in _RUN.findall(run)]
     language = _language(words)
-    stop = STOP_WORDS[language]
-    terms = [term for run in runs for term in _terms_of_run(run, language, stop)]
+    stop = _stop_words()[language]
+    terms = whole + [term for run in runs for term in _terms_of_run(run, language, stop)]
     return terms or [term for run in runs for term in _terms_of_run(run, language, frozenset())]
 
 
@@ -153,9 +160,15 @@ def _language(words: Sequence[str]) -> str:
 
 
 @cache
+def _stop_words() -> dict[str, frozenset[str]]:
+    """The stop words of languages in Latin letters, which also say what language a text is in."""
+    return {one.name: one.stop_words for one in languages().values() if one.code != "zh"}
+
+
+@cache
 def _languages_by_word() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for language, words in STOP_WORDS.items():
+    for language, words in _stop_words().items():
         for word in words:
             found.setdefault(word, []).append(language)
     return found
@@ -171,7 +184,9 @@ def _terms_of_run(run: str, language: str, stop: frozenset[str]) -> Iterator[str
         for piece in _without_elisions(_APOSTROPHE.split(run)):
             yield from _terms_of_run(piece, language, stop)
         return
-    if parts and not run.replace("-", "").isalpha() and not _UNSPACED.search(run):
+    # A letter alone is no word, but tells "hall-a" from "hall-b".
+    labelled = any(len(part) == 1 for part in parts) or not run.replace("-", "").isalpha()
+    if parts and labelled and not _UNSPACED.search(run):
         yield _plain(run.lower().strip("_")[:LONGEST_TERM])
     for part in parts:
         yield from _terms_of_part(part, language, stop)
@@ -218,7 +233,7 @@ def _characters(run: str, stop: frozenset[str]) -> Iterator[str]:
         if len(run) == 2:  # noqa: PLR2004  # it is its only pair
             return
     yield from (run[n : n + 2] for n in range(len(run) - 1))
-    alone = CHINESE if stop else ()
+    alone = languages()["zh"].stop_words if stop else ()
     yield from (character for character in _HAN.findall(run) if character not in alone)
 
 

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["best_of_thread", "bm25", "idf_of", "stretched", "term_counts", "with_neighbours"]
+__all__ = ["K1", "best_of_thread", "bm25", "idf_of", "term_counts", "with_neighbours"]
 
 _THREAD_TOP: Final = 3  # so many of a thread's best episodes speak for the thread
+_LEAST: Final = 50  # texts that a pool is taken to have: of two texts, words say nothing about how rare they are
 K1: Final = 0.9
 """How soon more of the same word tells no more. Low, since what people say to each other is short."""
 B: Final = 0.3
@@ -33,15 +34,16 @@ def term_counts(query: Sequence[str], texts: Sequence[Sequence[str]]) -> tuple[F
 
 
 def idf_of(counts: Floats) -> Floats:
-    """How much each term tells, from how many texts of the pool have it; 0 for a term that none has.
+    """How much each term tells, from how many texts of the pool have it; most where none has.
 
     The pool stands for the scope: a rare word's texts are all in it, as they are the best hits. The collection's own
-    figures would be of all users together, and worth no more (see `Weights`).
+    figures would be of all users together, and worth no more: in one scope of 5,882 turns 1 point less at 5 and 10.
     """
     import numpy as np  # noqa: PLC0415  # as above
 
     having = np.count_nonzero(counts, axis=0)
-    idf: Floats = np.where(having > 0, np.log1p((len(counts) - having + 0.5) / (having + 0.5)), 0.0)
+    size = max(len(counts), _LEAST)
+    idf: Floats = np.log1p((size - having + 0.5) / (having + 0.5))
     return idf
 
 
@@ -71,14 +73,6 @@ def with_neighbours(values: Floats, threads: NDArray[np.int64], numbers: NDArray
         total[first] += values[first + step]
         total[first + step] += values[first]
     return total
-
-
-def stretched(values: Floats, spread: float = 0.0) -> Floats:
-    """Values from 0 for the least to 1 for the greatest; over a range of `spread` if theirs is less."""
-    high = float(values.max())
-    low = min(float(values.min()), high - spread)
-    result: Floats = (values - low) / ((high - low) or 1.0)
-    return result
 
 
 def best_of_thread(scores: Floats, threads: NDArray[np.int64]) -> Floats:

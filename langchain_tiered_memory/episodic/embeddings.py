@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["LocalEmbeddings", "clean", "dimension_of", "embed_question", "embed_texts", "model_name_of"]
+    from langchain_tiered_memory.episodic.ranking import Kind
+
+__all__ = ["LocalEmbeddings", "clean", "dimension_of", "embed_question", "embed_texts", "kind_of", "model_name_of"]
 
 T = TypeVar("T")
 
@@ -85,6 +87,11 @@ class LocalEmbeddings(Embeddings):
     async def aembed_query(self, text: str) -> list[float]:
         """`embed_query` in a thread, off the event loop."""
         return await asyncio.to_thread(self.embed_query, text)
+
+    def knows(self, text: str) -> bool:
+        """Whether it has something to say of a text: half of its letters are Latin, which it was trained on."""
+        letters = [letter for letter in text[:_PIECE] if letter.isalpha()]
+        return 2 * sum(letter < "\u0250" for letter in letters) >= len(letters)
 
     def __getstate__(self) -> dict[str, Any]:
         """Nothing but the class: the model is loaded again where it is unpickled."""
@@ -159,6 +166,16 @@ def model_name_of(embeddings: Embeddings) -> str:
     return kind
 
 
+def kind_of(embeddings: Embeddings | None) -> Kind:
+    """Which weights the ranking has for an embedding model."""
+    if embeddings is None:
+        return "none"
+    inner = getattr(embeddings, _WRAPPED, None)
+    if isinstance(inner, Embeddings):
+        return kind_of(inner)
+    return "static" if isinstance(embeddings, LocalEmbeddings) else "transformer"
+
+
 def clean(text: str) -> str:
     """A text that every embedding model and store takes: lone surrogates and NUL are no characters to them."""
     return _SURROGATE.sub("\ufffd", text).replace("\0", " ")
@@ -196,6 +213,8 @@ async def embed_question(caller: Caller, embeddings: Embeddings, text: str) -> l
     Raises:
         MemoryStoreError: As `embed_texts`.
     """
+    if isinstance(embeddings, LocalEmbeddings) and not embeddings.knows(text):
+        return None
     answer = await _tried(caller, embeddings, embeddings.embed_query, embeddings.aembed_query, clean(text))
     (vector,) = _checked(embeddings, [answer], 1)
     return vector if any(vector) else None

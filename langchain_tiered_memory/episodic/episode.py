@@ -36,6 +36,7 @@ __all__ = [
     "row_of",
     "row_of_notes",
     "speakers_in",
+    "told_in",
     "transcript_of",
 ]
 
@@ -370,6 +371,16 @@ def speakers_in(row: Row, unnamed: Collection[str]) -> tuple[str, ...]:
         if isinstance(value, str) and value not in unnamed:
             names.append(value)
     return tuple(dict.fromkeys(names))
+
+
+def told_in(row: Row) -> int | None:
+    """How many characters of a round are the user's, before the first answer; `None` where that is not known."""
+    end = 0
+    for role, speaker, length in row.metadata.get(OWN_FIELDS, _NOTHING).get("said", ()):
+        if role != "user":
+            break
+        end += len(speaker) + len(": ") + length + len("\n")
+    return end if end or row.kind == "round" else None
 
 
 def row_of_notes(row_id: str, scope: MemoryScope, kind: str, notes: Mapping[str, Any]) -> Row:

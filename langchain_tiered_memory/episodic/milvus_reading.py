@@ -6,7 +6,7 @@ import threading
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any, ClassVar, Final, Self, TypeAlias
@@ -246,7 +246,7 @@ class CollectionReader:
             row_of_fields(one) for one in await self._all(where, self._deadline(timeout), fields=FIELDS, strong=strong)
         ]
 
-    async def pages(self, where: Where, *, size: int = PAGE) -> AsyncIterator[list[Row]]:
+    async def pages(self, where: Where, *, size: int = PAGE) -> AsyncGenerator[list[Row], None]:
         """All rows that match, by id, in lists of at most `size`: to export, to reindex."""
         after = ""
         while found := await self._page(where, after, size, self._deadline(None), fields=FIELDS):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from langchain_core.embeddings import Embeddings
 
+    from langchain_tiered_memory.episodic.ranking import Cosines
     from langchain_tiered_memory.episodic.rounds import KeyFunction
     from langchain_tiered_memory.messages.text import Prefixes
     from langchain_tiered_memory.types import Clock, MemoryScope
@@ -171,6 +172,7 @@ class MemoryContext:
         prefixes: What speakers without a name are called.
         hooks: Are told what happens.
         numbers: The numbers of the last episodes.
+        cosines: What cosines the embedding model gives random pairs, by its name.
     """
 
     caller: Caller
@@ -180,6 +182,7 @@ class MemoryContext:
     prefixes: Prefixes
     hooks: Sequence[EventHook]
     numbers: SequenceNumbers = field(default_factory=SequenceNumbers)
+    cosines: dict[str, Cosines] = field(default_factory=dict)
 
     def calling(self, caller: Caller) -> MemoryContext:
         """The same, through another caller."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import islice
@@ -13,13 +14,20 @@ from typing import Any, Final
 from langchain_core.documents import Document
 
 from langchain_tiered_memory.episodic.analysis import search_text
-from langchain_tiered_memory.episodic.embeddings import embed_question
-from langchain_tiered_memory.episodic.episode import OWN_FIELDS, Episode, episode_of, speakers_in
-from langchain_tiered_memory.episodic.filters import Among
+from langchain_tiered_memory.episodic.embeddings import embed_question, kind_of, model_name_of
+from langchain_tiered_memory.episodic.episode import (
+    EPISODE_KINDS,
+    OWN_FIELDS,
+    Episode,
+    episode_of,
+    speakers_in,
+    told_in,
+)
+from langchain_tiered_memory.episodic.filters import Among, Where
 from langchain_tiered_memory.episodic.milvus_reading import CollectionReader, Hits, LexicalHit
 from langchain_tiered_memory.episodic.provider import MemoryContext
 from langchain_tiered_memory.episodic.question import Question
-from langchain_tiered_memory.episodic.ranking import NEIGHBOURS, POOL, Candidate, Query, Ranked, rank
+from langchain_tiered_memory.episodic.ranking import NEIGHBOURS, POOL, Candidate, Cosines, Query, Ranked, Weights, rank
 from langchain_tiered_memory.episodic.rows import Row, join_parts, part_id
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EpisodesRecalled, RecallDegraded
@@ -37,6 +45,8 @@ _SPACES: Final = 2
 _CHARACTERS: Final = 5
 """The least of a statement, in spaces between words or in characters: what is shorter ("yes") means something else
 each time."""
+_SAMPLE: Final = 64
+"""So many stored vectors tell what cosines a model gives; ids are hashes, so the first by id are a random choice."""
 _ACKNOWLEDGED: Final = 60
 """Characters of what may be no more than an acknowledgement."""
 
@@ -73,8 +83,14 @@ async def recall(context: MemoryContext, asked: Question, *, half_life: float | 
         )
     )
     await _read_around(collection, found, vector, asked)
-    now = asked.now if half_life is not None else None
-    ranked = rank(query, found.candidates(context.unnamed), now=now, half_life=half_life)
+    ranked = rank(
+        query,
+        found.candidates(context.unnamed),
+        kind=kind_of(context.provider.embeddings),
+        cosines=None if vector is None else await _cosines(context, collection, found, asked),
+        now=asked.now if half_life is not None else None,
+        half_life=half_life,
+    )
     ranked = [one for one in ranked if one.score >= asked.min_score]
     if asked.where.valid_at is not None:  # else it is asked what was said when
         ranked = found.without_restatements(ranked)
@@ -117,6 +133,21 @@ async def _vector(context: MemoryContext, asked: Question) -> tuple[list[float] 
         )
         await context.emit(event)
         return None, error
+
+
+async def _cosines(context: MemoryContext, collection: CollectionReader, found: _Found, asked: Question) -> Cosines:
+    """What cosines the embedding model gives random pairs of what is stored; measured again when there is more."""
+    embeddings = context.provider.embeddings
+    name = "" if embeddings is None else model_name_of(embeddings)
+    known = context.cosines.get(name)
+    if known is None or (known.vectors < _SAMPLE and len(found.rows) > 2 * known.vectors):
+        where = Where(user_key=asked.scope.user_key, kinds=EPISODE_KINDS, part=0)
+        async with aclosing(collection.pages(where, size=_SAMPLE)) as pages:
+            ids = [row.id for row in await anext(pages, [])]
+        rows = await collection.fetch(ids, user_key=asked.scope.user_key, vectors=True, timeout=asked.seconds_left())
+        vectors = [row.vector for row in rows if row.vector is not None]
+        known = context.cosines[name] = Cosines.of(vectors, Weights.of(kind_of(embeddings)).cosines)
+    return known
 
 
 # --- candidates -------------------------------------------------------------------------------------------------------
@@ -169,6 +200,7 @@ class _Found:
                 lexical=self._lexical.get(episode),
                 speakers=speakers_in(row, unnamed),
                 entity=row.entity,
+                told=told_in(row),
             )
             found.append(candidate)
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from langchain_core.messages import (
@@ -19,6 +18,7 @@ from langchain_core.messages import (
 from langchain_tiered_memory.episodic.analysis import search_text, terms_of
 from langchain_tiered_memory.episodic.embeddings import clean
 from langchain_tiered_memory.episodic.episode import Episode, Role, Said
+from langchain_tiered_memory.episodic.languages import language_file
 from langchain_tiered_memory.episodic.quoting import without_quotations
 from langchain_tiered_memory.messages.protocol import is_inserted, kind_of
 from langchain_tiered_memory.messages.text import PREFIXES, Prefixes, render
@@ -49,11 +49,6 @@ _RESULT_BLOCKS: Final = frozenset(
     ("tool_result", "server_tool_result", "function_call_output", "web_search_tool_result")
 )
 _MEDIA: Final = ("image", "audio", "video", "document", "file", "media")
-_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 _SPEAKER_FIELDS: Final = ("speaker", "name", "author")
 
 
@@ -195,7 +190,8 @@ def key_of(episode: Episode, function: KeyFunction | None, prefixes: Prefixes) -
         function: A key of the caller's own.
         prefixes: What speakers without a name are called.
     """
-    about = [_date_words(episode.created_at), *named_speakers(episode, prefixes)]
+    date = language_file(episode.content).written_date(episode.created_at)
+    about = [date, *named_speakers(episode, prefixes)]
     if episode.entity:
         about.append(episode.entity)
     if function is not None:
@@ -230,11 +226,6 @@ def _heads(said: Sequence[Said]) -> Iterator[str]:
     for one in said:
         if one.role != "user":
             yield one.text[: _ANSWER_HEAD if one.role == "assistant" else _RESULT_HEAD]
-
-
-def _date_words(moment: datetime) -> str:
-    """The date as people ask for it, in the words that `conflicts` takes away again to see what was said."""
-    return f"{_WEEKDAYS[moment.weekday()]} {moment.day} {_MONTHS[moment.month - 1]} {moment.year} {moment.date()}"
 
 
 def _user_key(episode: Episode) -> str:

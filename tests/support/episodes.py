@@ -444,7 +444,7 @@ class EpisodicConformance:
     async def test_a_newer_statement_ranks_above_the_one_that_it_outdates(self, memory, call, ada, clock):
         await call(memory, "remember", "The SSH port of the build server is 22", scope=ada)
         clock.now += DAY
-        (newer,) = await call(memory, "remember", "The SSH port of the build server is 49222", scope=ada)
+        (newer,) = await call(memory, "remember", "The SSH port of the build server moved to 49222", scope=ada)
         found = await call(memory, "recall", "What is the SSH port of the build server?", scope=ada)
         assert contents(found)[0].endswith("49222")
         assert [document.metadata["outdated_by"] for document in found] == [None, newer]

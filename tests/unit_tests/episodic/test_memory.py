@@ -25,6 +25,7 @@ from langchain_tiered_memory.episodic.episode import Episode
 from langchain_tiered_memory.episodic.memory import EpisodicMemory
 from langchain_tiered_memory.episodic.milvus_connection import MilvusConnection, MilvusRequest
 from langchain_tiered_memory.episodic.quoting import quote_episodes
+from langchain_tiered_memory.episodic.ranking import MIN_SCORE
 from langchain_tiered_memory.episodic.retriever import EpisodicRetriever
 from langchain_tiered_memory.errors import MemoryStoreError
 from langchain_tiered_memory.events import EpisodesAvailable, EpisodesUnavailable
@@ -253,7 +254,7 @@ def test_notes_in_no_session_do_not_lend_each_other_score(lite):
             memory.remember(text, scope=ada, created_at=datetime(2026, month, 1, tzinfo=UTC))
         found = memory.recall("我住在哪里？", scope=ada)
         assert set(contents(found)[:2]) == {told[0], told[3]}
-        assert all(document.metadata["score"] == 0 for document in found[2:])
+        assert all(document.metadata["score"] < MIN_SCORE for document in found[2:])
 
 
 # --- what is true -----------------------------------------------------------------------------------------------------
@@ -563,6 +564,7 @@ def test_no_question_asks_milvus_more_than_thrice(lite):
     with EpisodicMemory(lite, WordEmbeddings(), collection="dense") as memory:
         ada = somebody("s")
         memory.remember(rounds(60), scope=ada)
+        memory.recall("question 6", scope=ada)  # the first measures the model's cosines too
         asked = []
         request = memory._connection.request
         memory._connection.request = lambda *args, **options: asked.append(args) or request(*args, **options)

@@ -155,8 +155,8 @@ def test_terms_of_other_rules_are_warned_about(milvus_lite_uri, monkeypatch):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert first.count(Where(user_key="u")) == 1
-    monkeypatch.setattr(milvus_schema, "ANALYSIS", "2")
-    with opened(milvus_lite_uri) as second, pytest.warns(UserWarning, match=r"version 1,.*version 2.*reindex\(\)"):
+    monkeypatch.setattr(milvus_schema, "ANALYSIS", "9")
+    with opened(milvus_lite_uri) as second, pytest.warns(UserWarning, match=r"version 2,.*version 9.*reindex\(\)"):
         assert second.count(Where(user_key="u")) == 1
 
 

@@ -6,6 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, ChatMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langchain_tiered_memory._times import micros_of
+from langchain_tiered_memory.episodic.analysis import terms_of
 from langchain_tiered_memory.episodic.conflicts import Statement
 from langchain_tiered_memory.episodic.episode import Episode, Said, transcript_of
 from langchain_tiered_memory.episodic.rounds import key_function, key_of, prefixes_of, said_of
@@ -142,8 +143,14 @@ def test_names_and_date_are_among_the_words():
 def test_the_ranking_knows_the_words_of_a_date_when_it_compares_statements():
     for moment in (MAY, MAY.replace(month=11, day=30), MAY.replace(month=1, day=1)):
         words = words_of(a_round(HumanMessage("kayak"), created_at=moment))
-        said = Statement(terms=words, created_at=micros_of(moment), speakers=frozenset(), entity="")
+        said = Statement(text="kayak", terms=words, created_at=micros_of(moment), speakers=frozenset(), entity="")
         assert said.words() == {"kayak"}
+
+
+def test_a_chinese_round_is_found_by_its_date_however_that_is_written():
+    words = words_of(a_round(HumanMessage("我们去划船了"), created_at=MAY.replace(month=5, day=6)))
+    assert {"5月6日"} < set(words) & set(terms_of("5月6号做了什么?"))
+    assert "may" not in words
 
 
 def test_a_text_is_found_by_all_of_it():
