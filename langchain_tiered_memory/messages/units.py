@@ -41,7 +41,6 @@ __all__ = [
     "Unit",
     "arrange",
     "close_unit",
-    "legal_cuts",
     "split_rounds",
     "split_units",
     "unfinished_thinking",
@@ -312,32 +311,6 @@ def unfinished_thinking(newest_first: Sequence[Unit]) -> list[Unit]:
                 break
             turn.append(unit)
     return turn if any(has_thinking(unit.messages[0]) for unit in turn) else []
-
-
-def legal_cuts(messages: Sequence[BaseMessage], *, at_user: bool = False) -> list[int]:
-    """Positions at which a conversation may be cut in two without splitting a unit.
-
-    Args:
-        messages: The conversation.
-        at_user: Only positions at which the second part begins with a user turn, as the start of a window must.
-
-    Returns:
-        Indices from 0 to `len(messages)`, ascending; no cut lies behind the head of a live unit, or inside an
-        unfinished turn that holds thinking.
-
-    Example:
-        >>> from langchain_core.messages import AIMessage, HumanMessage
-        >>> chat = [HumanMessage("1 + 2?"), AIMessage("3"), HumanMessage("Thanks!")]
-        >>> legal_cuts(chat), legal_cuts(chat, at_user=True)
-        ([0, 1, 2, 3], [0, 2])
-    """
-    units = list(walk_units(messages))
-    open_heads = [unit.head for unit in (*unfinished_thinking(units), *(one for one in units if one.live))]
-    blocked = {place for unit in units if unit.positions for place in range(unit.head + 1, max(unit.positions) + 1)}
-    cuts = [index for index in range(min(open_heads, default=len(messages)) + 1) if index not in blocked]
-    if at_user:
-        return [index for index in cuts if index < len(messages) and is_user_turn(messages[index])]
-    return cuts
 
 
 def arrange(

@@ -17,7 +17,6 @@ from langchain_core.messages import (
 
 from langchain_tiered_memory import BudgetExceededError, repair_messages, trim_messages, validate_messages
 from langchain_tiered_memory.messages.repair import PROVIDERS
-from langchain_tiered_memory.messages.units import legal_cuts
 from support.histories import call, notation, talk, weigh
 
 
@@ -214,8 +213,6 @@ def test_a_call_in_progress_keeps_the_thinking_its_turn_began_with(strategy: Any
 def test_a_finished_turn_is_cut_like_any_other() -> None:
     chat = [*thinking_turn(), AIMessage("done"), HumanMessage("thanks")]
     assert trim_messages(chat, max_tokens=2, token_counter=len) == chat[-1:]
-    assert 3 in legal_cuts(chat)
-    assert legal_cuts(chat[:5]) == [0, 1]
 
 
 def test_a_turn_that_lost_its_thinking_is_named_and_mended() -> None:

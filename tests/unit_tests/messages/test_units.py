@@ -17,7 +17,7 @@ from langchain_core.messages import (
 )
 
 from langchain_tiered_memory.messages.repair import repair_messages, validate_messages
-from langchain_tiered_memory.messages.units import is_user_turn, legal_cuts, split_rounds, split_units
+from langchain_tiered_memory.messages.units import is_user_turn, split_rounds, split_units
 from support.histories import History, call, examples, histories, notation, talk, tidy_histories
 from support.oracle import PROVIDERS, faults, newest_user_turn
 from support.reference import flat, repaired_groups, same
@@ -306,28 +306,3 @@ def test_each_round_opens_with_its_only_user_turn(history: History) -> None:
     assert same(history.messages, [message for messages in rounds for message in messages])
     for messages in rounds:
         assert [is_user_turn(message) for message in messages] == [True] + [False] * (len(messages) - 1)
-
-
-@examples(500)
-@given(history=tidy_histories())
-def test_a_cut_is_legal_where_it_splits_no_unit(history: History) -> None:
-    messages = history.messages
-    starts, place = [], 0
-    for group in repaired_groups(messages):
-        starts.append(place)
-        place += len(group.parts)
-    assert legal_cuts(messages) == [*starts, len(messages)]
-    assert legal_cuts(messages, at_user=True) == [start for start in starts if is_user_turn(messages[start])]
-
-
-@pytest.mark.parametrize(
-    ("script", "expected"),
-    [
-        ("", [0]),
-        ("H A*(a,b) Ta Tb A", [0, 1, 4, 5]),
-        ("H A*(a) A*(b) Ta Tb A", [0, 1, 5, 6]),
-        ("H A*(a) Ta A*(b)", [0, 1, 3]),  # nothing is cut off a unit that is live
-    ],
-)
-def test_legal_cuts(script: str, expected: list[int]) -> None:
-    assert legal_cuts(talk(script)) == expected
