@@ -42,7 +42,6 @@ __all__ = [
     "keep_results",
     "kind_of",
     "leading_system",
-    "opens_conversation",
     "result_ids",
     "says_more_than_results",
     "with_unique_calls",
@@ -134,11 +133,6 @@ def is_inserted(message: BaseMessage) -> bool:
 def is_user_turn(message: BaseMessage) -> bool:
     """Whether a user said this: not a tool result, nor a summary or recalled memories in the user's role."""
     return kind_of(message) == "user" and message.additional_kwargs.get(SOURCE_KEY) not in _UNSAID
-
-
-def opens_conversation(message: BaseMessage) -> bool:
-    """Whether a conversation may begin with this message behind its system messages: the user's role has the word."""
-    return kind_of(message) == "user"
 
 
 def leading_system(messages: Sequence[BaseMessage]) -> list[BaseMessage]:

@@ -19,7 +19,6 @@ from langchain_tiered_memory.messages.protocol import (
     call_ids,
     has_thinking,
     kind_of,
-    opens_conversation,
 )
 from langchain_tiered_memory.messages.units import (
     FaultCode,
@@ -170,7 +169,7 @@ def _unit_faults(units: Sequence[Unit]) -> Iterator[tuple[int, FaultCode, str]]:
             yield unit.head, "unanswered_call", f"no result for {', '.join(unit.missing)}"
         if unit.kind == "system" and spoken and spoken[0].head < unit.head:
             yield unit.head, "system_not_leading", "a system message stands inside the conversation"
-    if spoken and not opens_conversation(spoken[0].messages[0]):
+    if spoken and spoken[0].kind != "user":
         detail = f"the conversation begins with a message of type {spoken[0].messages[0].type}"
         yield spoken[0].head, "first_not_user", detail
     for before, unit in pairwise(spoken):

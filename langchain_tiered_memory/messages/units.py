@@ -29,7 +29,6 @@ from langchain_tiered_memory.messages.protocol import (
     is_user_turn,
     keep_results,
     kind_of,
-    opens_conversation,
     result_ids,
     says_more_than_results,
     with_unique_calls,
@@ -336,7 +335,7 @@ def arrange(
         messages = close_unit(unit) if unit.missing else unit.messages
         if unit.kind == "system":
             (system if system_leads else spoken).extend(messages)
-        elif opened or opens_conversation(messages[0]):
+        elif opened or unit.kind == "user":
             opened = True
             spoken += messages
         else:

@@ -19,7 +19,7 @@ from langchain_core.messages import BaseMessage
 
 from langchain_tiered_memory.errors import BudgetExceededError
 from langchain_tiered_memory.messages.adapters import ListCounter
-from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of, leading_system, opens_conversation
+from langchain_tiered_memory.messages.protocol import is_user_turn, kind_of, leading_system
 from langchain_tiered_memory.messages.repair import repair_messages
 from langchain_tiered_memory.messages.shrinking import Cost, cut_message, shrink_units
 from langchain_tiered_memory.messages.units import (
@@ -143,7 +143,7 @@ class _Choice:
         chosen: list[Unit] = []
         opened = question is None
         for unit in units:
-            opened = opened or opens_conversation(unit.messages[0])
+            opened = opened or unit.kind == "user"
             if not opened and unit.kind != "system" and unit.head not in self.kept:
                 continue  # it will not be sent, since the user has the first word
             cost = self._cost(unit)
