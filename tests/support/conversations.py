@@ -35,7 +35,7 @@ separate several similar simple southern steady sudden third unusual usual valid
 _TOOLS = ("search_orders", "get_weather", "convert_currency", "read_document", "list_flights")
 
 
-def _text(random: Random, words: int) -> str:
+def prose(random: Random, words: int) -> str:
     """Prose of about so many words, with the numbers and identifiers that real conversations are full of."""
     sentences = []
     while words > 0:
@@ -62,17 +62,17 @@ def rounds(count: int, *, seed: int = 20_260_101, tool_share: float = 0.35) -> I
     """Rounds of about 200 tokens: a question, in some of them a call of one to three tools at once, and an answer."""
     random = Random(seed)
     for number in range(count):
-        messages: list[BaseMessage] = [HumanMessage(f"{number}. {_text(random, random.randint(15, 60))}")]
+        messages: list[BaseMessage] = [HumanMessage(f"{number}. {prose(random, random.randint(15, 60))}")]
         words = random.randint(60, 140)
         if random.random() < tool_share:
             calls = [
-                {"name": random.choice(_TOOLS), "args": {"query": _text(random, 5)}, "id": f"call_{number}_{index}"}
+                {"name": random.choice(_TOOLS), "args": {"query": prose(random, 5)}, "id": f"call_{number}_{index}"}
                 for index in range(random.choice((1, 1, 2, 3)))
             ]
-            messages.append(AIMessage(f"{number}. {_text(random, 8)}", tool_calls=calls))
+            messages.append(AIMessage(f"{number}. {prose(random, 8)}", tool_calls=calls))
             messages += [ToolMessage(_record(random, number), tool_call_id=str(call["id"])) for call in calls]
             words //= 2
-        messages.append(AIMessage(f"{number}. {_text(random, words)}"))
+        messages.append(AIMessage(f"{number}. {prose(random, words)}"))
         yield messages
 
 

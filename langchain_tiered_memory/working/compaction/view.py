@@ -217,18 +217,12 @@ class Viewer:
     def fit(
         self, constraints: Sequence[Constraint], question: OpenQuestion, room: int, language: Language
     ) -> tuple[list[Constraint], list[Constraint]]:
-        """The constraints that have room, and the others: first, in half of it, what the open question asks for.
+        """The constraints that have room, and the others.
 
         A rule that is larger than the room is among both: shortened, and as it was said.
         """
-        count = self._settings.counter.line
-        asked, _ = fit_constraints(question.ranked(constraints)[::-1], room // 2, count, language=language)
-        ids = set(map(id, asked))
-        spent = count(render_constraints(asked, language)) if asked else 0
-        rest = [one for one in constraints if id(one) not in ids]
-        chosen, over = fit_constraints(rest, room - spent, count, language=language)
-        order = {id(one): place for place, one in enumerate(constraints)}
-        return sorted([*asked, *chosen], key=lambda one: order.get(id(one), -1)), over
+        asked = question.ranked(constraints)
+        return fit_constraints(constraints, room, self._settings.counter.line, language=language, asked=asked)
 
     # --- sizes --------------------------------------------------------------------------------------------------------
 

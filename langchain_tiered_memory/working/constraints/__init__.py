@@ -16,7 +16,7 @@ from langchain_tiered_memory.working.constraints.constraint import (
     find_constraints,
     is_rule,
 )
-from langchain_tiered_memory.working.constraints.priority import THRESHOLD, features, priority
+from langchain_tiered_memory.working.constraints.priority import THRESHOLD, priority
 from langchain_tiered_memory.working.constraints.quoting import (
     HEADINGS,
     fit_constraints,
@@ -49,7 +49,6 @@ __all__ = [
     "compiled",
     "concludes",
     "dominant_language",
-    "features",
     "find_constraints",
     "fit_constraints",
     "has_value",

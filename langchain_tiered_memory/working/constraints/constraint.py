@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -35,6 +36,7 @@ _TOOL_VALUES: Final = 4
 _TOOL_BYTES: Final = 16_000
 """What is read of a tool's result: only a few of its values are kept, and those it begins with tell what it is."""
 _BARE: Final = 24
+_NUMBER: Final = r"[\d\s.,:%+\-]+"
 _QUESTION: Final = 0.8
 """The priority from which on a question is a polite way to lay down a rule."""
 _SOURCES: Final[dict[Kind, Source]] = {
@@ -157,27 +159,16 @@ def is_rule(text: str) -> bool:
 
 
 def _of_assistant(text: str) -> _Found:
-    if not concludes(text):
-        return
-    left = _ASSISTANT_VALUES
-    for sentence in split_sentences(text):
-        for part in () if sentence.code else pieces(sentence.text, _VALUE_BYTES):
-            if has_value(part) and concludes(part):
-                yield part, "value", 0.0
-                left -= 1
-                if not left:
-                    return
+    sentences = split_sentences(text) if concludes(text) else ()
+    parts = (part for one in sentences if not one.code for part in pieces(one.text, _VALUE_BYTES))
+    telling = (part for part in parts if has_value(part) and concludes(part))
+    return ((part, "value", 0.0) for part in islice(telling, _ASSISTANT_VALUES))
 
 
 def _of_tool(text: str) -> _Found:
-    left = _TOOL_VALUES
-    for part in _lines_of_result(text):
-        # A bare "275" tells nothing without what was asked.
-        if has_value(part) and not (len(part) <= _BARE and compiled(r"[\d\s.,:%+\-]+").fullmatch(part)):
-            yield part, "value", 0.0
-            left -= 1
-            if not left:
-                return
+    # A bare "275" tells nothing without what was asked.
+    parts = (part for part in _lines_of_result(text) if len(part) > _BARE or not compiled(_NUMBER).fullmatch(part))
+    return ((part, "value", 0.0) for part in islice(filter(has_value, parts), _TOOL_VALUES))
 
 
 def _lines_of_result(text: str) -> Iterator[str]:

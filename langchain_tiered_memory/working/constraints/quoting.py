@@ -27,6 +27,10 @@ HEADINGS: Final[dict[Language, str]] = {
 """What stands over the block of quoted lines, by language."""
 _SURE: Final = 0.9
 """The priority from which on a rule goes before those that may be requests for the moment."""
+_SURE_SHARE: Final = 0.75
+"""The part of a block that sure rules may take before what the open question asks for."""
+_ASKED_SHARE: Final = 0.5
+"""The part of a block that what the open question asks for may take."""
 _SAME: Final = 0.5
 """The share of the shorter one's terms that two sentences about the same thing have in common."""
 _LARGEST: Final = 0.5
@@ -160,19 +164,22 @@ def fit_constraints(
     count_text: Callable[[str], int],
     *,
     language: Language = "en",
+    asked: Iterable[Constraint] = (),
 ) -> tuple[list[Constraint], list[Constraint]]:
     """Choose the constraints whose block fits a budget.
 
-    The user's rules come first: those that surely bind, two of the newest for one of the oldest, then by their priority
-    those that may be meant for the moment. Then the values the user gave and those of tools that have a priority, then
-    what else tools and the assistant said, then what was changed since; of each the newest first. A rule that is larger
-    than the whole block is shortened; what is too large for what is left makes room for smaller ones behind it.
+    The user's rules that surely bind come first, two of the newest for one of the oldest; where the open question asks
+    for something they leave it a quarter, and it takes half at most. Then come the rules that may be meant for the
+    moment, by their priority, the values the user gave, what else tools and the assistant said, and what was changed
+    since; of each the newest first. A rule that is larger than the whole block is shortened; what is too large for what
+    is left makes room for smaller ones behind it.
 
     Args:
         constraints: All that hold, the newest last.
         max_tokens: What `render_constraints` of the chosen ones may take.
         count_text: Tokens of a text.
         language: The language the block will be written in.
+        asked: Those of `constraints` that the open question asks for, the best first.
 
     Returns:
         The chosen ones and the others, both in the order they came in. One that was shortened is in both.
@@ -180,23 +187,28 @@ def fit_constraints(
     by_class: dict[int, list[int]] = {}
     for place, one in enumerate(constraints):
         by_class.setdefault(_class(one), []).append(place)
-    ranked = newest_and_oldest(by_class.pop(0, []))
-    ranked += sorted(by_class.pop(1, []), key=lambda place: (-round(constraints[place].priority, 1), -place))
-    for kind in sorted(by_class):
-        ranked += reversed(by_class[kind])
-    room = max_tokens - count_text(HEADINGS[language] + "\n")
-    left, chosen = room, dict[int, Constraint]()
-    for place in ranked:
-        one = constraints[place]
-        tokens = count_text(_line(one, language) + "\n")
-        if one.binds and one.kind == "rule" and tokens > room:
-            one = _shortened(one, int(_LARGEST * room), count_text, language)
+    sure = newest_and_oldest(by_class.pop(0, []))
+    unsure = sorted(by_class.pop(1, []), key=lambda place: (-round(constraints[place].priority, 1), -place))
+    rest = [place for kind in sorted(by_class) for place in reversed(by_class[kind])]
+    places = {id(one): place for place, one in enumerate(constraints)}
+    wanted = [places[id(one)] for one in asked]
+    left = room = max_tokens - count_text(HEADINGS[language] + "\n")
+    chosen = dict[int, Constraint]()
+    for some, share in ((sure, _SURE_SHARE if wanted else 1.0), (wanted, _ASKED_SHARE), ([*sure, *unsure, *rest], 1.0)):
+        within = min(left, int(share * room))
+        left -= within
+        for place in some:
+            if place in chosen or within <= 0:
+                continue
+            one = constraints[place]
             tokens = count_text(_line(one, language) + "\n")
-        if tokens <= left:
-            left -= tokens
-            chosen[place] = one
-        if left <= 0:
-            break
+            if one.binds and one.kind == "rule" and tokens > room:
+                one = _shortened(one, int(_LARGEST * room), count_text, language)
+                tokens = count_text(_line(one, language) + "\n")
+            if tokens <= within:
+                within -= tokens
+                chosen[place] = one
+        left += within
     # Tokens of parts are the tokens of the whole but for the borders of lines, which a tokenizer may merge or not.
     while chosen and count_text(render_constraints([chosen[at] for at in sorted(chosen)], language)) > max_tokens:
         chosen.popitem()

@@ -45,8 +45,8 @@ _LONGEST_CODE: Final = 200
 _LONGEST_WORD: Final = 300
 """Characters of a word above which it is a blob; a link may be longer."""
 _LONGEST_LINK: Final = 2_048
-_QUOTED: Final = 480
-"""Characters within which a quotation may hold the end of a sentence."""
+_QUOTATION: Final = r"\"[^\"]{1,480}\"|“[^“”]{1,480}”|「[^「」]{1,480}」"
+"""A quotation, which may hold the end of a sentence."""
 
 _BULLET: Final = (
     r"\s*(?:(?:[-*•·+–—]|\d{1,3}[.)]|[A-Za-z][.)])\s+|[•·]|\d{1,3}、|[一二三四五六七八九十]{1,3}、"
@@ -161,80 +161,70 @@ def split_sentences(text: str) -> Iterator[Sentence]:
     Yields:
         The sentences, none of them empty.
     """
-    text = _without_middle(text)
-    size = weight(text)
-    long, place = size > _LONG_MESSAGE, 0
+    if len(text) > _READ:
+        text = _without_middle(text)
+    size, end = weight(text), 0
     for line in _joined_lines(text):
         for part in [line.text] if line.code else _parts(line.text):
-            bare = part.strip()
-            if not long:
-                if bare:
-                    yield line._replace(text=bare)
-                continue
-            end = place + weight(part)
-            inside = place > _OWN_EDGE and end < size - _OWN_EDGE
-            if bare:
-                yield line._replace(text=bare, own=line.own and not inside and end - place <= _LONG_MESSAGE)
-            place = end + 1
+            start, end = end, end + weight(part) + 1
+            inside = start > _OWN_EDGE and end <= size - _OWN_EDGE
+            pasted = size > _LONG_MESSAGE and (inside or end - start > _LONG_MESSAGE)
+            if bare := part.strip():
+                yield line._replace(text=bare, own=line.own and not pasted)
 
 
 def _without_middle(text: str) -> str:
-    """A text, or the beginning and the end of a very long one, cut at white space and with its fences closed."""
-    if len(text) <= _READ:
-        return text
+    """The beginning and the end of a very long text, cut at white space and with its fences closed."""
     head, tail = text[: _READ - 2 * _OWN_EDGE], text[-2 * _OWN_EDGE :]
     head = head[: max(head.rfind(" "), head.rfind("\n")) + 1]
-    start = compiled(r"\s").search(tail)
-    tail = tail[start.start() :] if start else ""
-    fences = "```\n" * (head.count("```") % 2 + tail.count("```") % 2)
-    return f"{head}\n{fences}{tail}"
+    tail = "".join(compiled(r"(?s)\s.*").findall(tail))
+    fence = "```\n" * ((head.count("```") + tail.count("```")) % 2)
+    return f"{head}\n{fence}{tail}"
 
 
 def _joined_lines(text: str) -> Iterator[Sentence]:
     """The lines of a text, with those joined that an editor broke."""
     headed = False
-    held: list[str] = []  # the parts of a line that may go on
-    kind = Sentence("")
-    for bare, code, quoted in _lines(text):
-        mark = None if code or not bare else compiled(_BULLET).match(bare)
-        if held and bare and not code and not mark and quoted != kind.own and _goes_on(held[-1], bare):
-            held.append(bare)
+    held: list[Sentence] = []  # a line that may go on, and those that go on with it
+    for line in _lines(text):
+        mark = None if line.code else compiled(_BULLET).match(line.text)
+        goes_on = held and line.text and not (line.code or mark) and line.own == held[0].own
+        if goes_on and _goes_on(held[-1].text, line.text):
+            held.append(line)
             continue
         if held:
-            yield kind._replace(text=one_line(" ".join(held)))
+            yield held[0]._replace(text=one_line(" ".join(one.text for one in held)))
             held = []
-        if code:
-            yield Sentence(one_line(bare), own=False, code=True)
-        elif bare:
-            item = mark is not None and bare[0] != "#"
-            headed = headed if item else _heads_rules(bare)
-            kind = Sentence("", own=not quoted, listed=item and headed)
-            held = [bare[mark.end() :] if mark else bare]
+        if line.code:
+            yield line._replace(text=one_line(line.text))
+        elif line.text:
+            item = mark is not None and line.text[0] != "#"
+            headed = headed if item else _heads_rules(line.text)
+            held = [line._replace(text=line.text[mark.end() :] if mark else line.text, listed=item and headed)]
     if held:
-        yield kind._replace(text=one_line(" ".join(held)))
+        yield held[0]._replace(text=one_line(" ".join(one.text for one in held)))
 
 
-def _lines(text: str) -> list[tuple[str, bool, bool]]:
-    """Each line without what surrounds it, whether it is code, and whether it is quoted."""
+def _lines(text: str) -> list[Sentence]:
+    """Each line without what surrounds it: whether it is quoted, and whether it is code."""
     lines = text.splitlines()
     fenced = False
-    found: list[tuple[str, bool, bool]] = []
+    found: list[Sentence] = []
     doubtful: list[int] = []  # lines that look like code and stand in no fence
     for line in lines:
-        if line.lstrip()[:3] in ("```", "~~~"):
-            fenced = not fenced
-            found.append(("", False, False))
-            continue
+        fence = line.lstrip()[:3] in ("```", "~~~")
+        fenced ^= fence
         quoted = line[:1] == ">"
-        bare = line.lstrip("> \t").rstrip() if quoted else line.strip()
+        bare = "" if fence else line.lstrip("> \t").rstrip() if quoted else line.strip()
         record = bare[:1] in ("{", "[") and bare[-1:] in ("]", "}") and len(bare) > _RECORD
-        if len(lines) >= _CODE_LINES and bare and not (fenced or record):
+        code = bool(bare) and (record or fenced)
+        if bare and not code and len(lines) >= _CODE_LINES and not compiled(_BULLET).match(bare):
             start = bare if len(bare) <= _LONGEST_CODE else bare[:_WRAPPED_AT]
-            if compiled(_CODE).match(start) and not compiled(_BULLET).match(bare):
+            if compiled(_CODE).match(start):
                 doubtful.append(len(found))
-        found.append((bare, record or (fenced and bool(bare)), quoted))
+        found.append(Sentence(bare, own=not (quoted or code), code=code))
     for index in doubtful if len(doubtful) >= _CODE_LINES else ():
-        found[index] = found[index][0], True, found[index][2]
+        found[index] = found[index]._replace(own=False, code=True)
     return found
 
 
@@ -255,32 +245,24 @@ def _goes_on(before: str, line: str) -> bool:
 def _parts(line: str) -> Iterator[str]:
     """The sentences of a line; one that ends inside a quotation goes on to its end."""
     start = 0
-    ascii_only = line.isascii()
-    quotes = any(mark in line for mark in '"“「')
-    for match in compiled(_END_ASCII if ascii_only else _END).finditer(line):
+    quotes = [match.span() for match in compiled(_QUOTATION).finditer(line)]
+    for match in compiled(_END_ASCII if line.isascii() else _END).finditer(line):
         first, end = match.span()
         behind = line[end : end + 1]
         if line[first] not in "。！？" and not (behind in {"", " "} or "一" <= behind <= "鿿"):
             continue
-        if end - first > 1:
-            if line[end - 1] in "\"'”’」』" and line[end : end + 2].strip().islower():
-                continue  # what was quoted ended, not what quotes it
-        elif line[first] == "." and compiled(_ABBREVIATION).search(line[max(start, first - 9) : first]):
+        if end - first > 1 and line[end - 1] in "\"'”’」』" and line[end : end + 2].strip().islower():
+            continue  # what was quoted ended, not what quotes it
+        if line[first:end] == "." and compiled(_ABBREVIATION).search(line[max(start, first - 9) : first]):
             continue
-        if quotes and end - start <= _QUOTED and _is_open(line[start:end]) and _closes(line[end : end + _QUOTED]):
+        while quotes and quotes[0][1] < end:
+            quotes.pop(0)
+        if quotes and quotes[0][0] < first and end < quotes[0][1]:
             continue
         yield line[start:end]
         start = end
     if start < len(line):
         yield line[start:]
-
-
-def _is_open(text: str) -> bool:
-    return text.count('"') % 2 == 1 or text.count("“") > text.count("”") or text.count("「") > text.count("」")
-
-
-def _closes(text: str) -> bool:
-    return any(mark in text for mark in '"”」')
 
 
 def pieces(text: str, limit: int) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,10 +12,23 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_tiered_memory import EstimatingCounter
 from langchain_tiered_memory.events import CompactionFailed
 from langchain_tiered_memory.messages.repair import validate_messages
+from support.conversations import prose
 from support.histories import examples
 from support.summaries import memory_with
 
 RULE = "You must never call me before 9."
+RULES = [
+    RULE,
+    "Never open that door.",
+    "Always list what is unusual.",
+    "You must not book flights.",
+    "Only use GET requests.",
+    "Never mention prices to the customer.",
+    "不要在九点前给我打电话。",
+    "必须先问我。",
+    "只允许 GET 请求。",
+    "禁止删除原始文件。",
+]
 COUNTER = EstimatingCounter()
 
 TEMPLATES = {
@@ -42,6 +57,7 @@ TEMPLATES = {
         f"请查询第{n}号订单的物流状态，并告诉我包裹是否已经送达。",
         f"第{n}号订单已交给承运商，包裹已经送达。",
     ),
+    "salad": lambda n: (prose(Random(n), 60), prose(Random(-n), 60)),
     "symbols": lambda _: ("\u200d🦜\ud83d\0 %s {} " * 8, "." * 60),
 }
 SUMMARIZERS = {
@@ -55,9 +71,9 @@ SUMMARIZERS = {
 }
 
 
-def conversation(kinds, rounds):
+def conversation(kinds, rounds, rules=(RULE,)):
     yield SystemMessage("You help.", id="s")
-    yield HumanMessage(f"Hello! {RULE}", id="rule")
+    yield HumanMessage(" ".join(["Hello!", *rules]), id="rule")
     yield AIMessage("I will not.", id="noted")
     for n in range(rounds):
         question, answer = TEMPLATES[kinds[n % len(kinds)]](n)
@@ -74,9 +90,10 @@ def conversation(kinds, rounds):
     st.sampled_from([1_000, 2_000, 4_000, 8_000, 16_000]),
     st.sampled_from(["extractive", None]),
     st.booleans(),
+    st.lists(st.sampled_from(RULES), min_size=1, max_size=3, unique=True),
 )
 @examples(20)
-def test_the_rule_is_in_the_view_and_the_view_fits(kinds, summarizer, max_tokens, fallback, in_session):
+def test_the_rules_are_in_the_view_and_the_view_fits(kinds, summarizer, max_tokens, fallback, in_session, rules):
     memory = memory_with(
         SUMMARIZERS[summarizer],
         max_tokens=max_tokens,
@@ -85,14 +102,15 @@ def test_the_rule_is_in_the_view_and_the_view_fits(kinds, summarizer, max_tokens
         fallback=fallback,
     )
     said, view, new, seen = [], [], 0, 0
-    for message in conversation(kinds, 100_000):
+    for message in conversation(kinds, 100_000, rules):
         said.append(message)
         new += COUNTER.count_message(message)
         if isinstance(message, HumanMessage) and new > max_tokens // 6:
             view = memory.invoke(said if in_session or not view else [*view, *said[seen:]])
             seen, new = len(said), 0
             assert COUNTER(view) <= max_tokens
-            assert any(RULE in str(one.text) for one in view)
+            there = "\n".join(str(one.text) for one in view)
+            assert [rule for rule in rules if rule not in there] == []
             assert view[-1].id == said[-1].id
             assert validate_messages(view) == []
             if sum(map(COUNTER.count_message, said)) > 3 * max_tokens:
