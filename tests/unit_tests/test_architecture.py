@@ -19,8 +19,8 @@ PACKAGE = "langchain_tiered_memory"
 ROOT = Path(__file__).resolve().parents[2] / PACKAGE
 
 # How large the package may be. These go down, never up.
-MOST_LINES = 36_500
-MOST_MODULES = 180
+MOST_LINES = 36_300
+MOST_MODULES = 178
 MOST_NOQA = 300
 MOST_NOQA_WITHOUT_REASON = 15
 MOST_LINES_OF_A_MODULE = 400
