@@ -63,7 +63,7 @@ def fitted(
         # The next question comes behind the open call, which no provider accepts.
         messages = [*messages[: len(messages) - len(turn)], *repair_messages([*turn, HumanMessage("")])[:-1]]
     if max_tokens is None:
-        return messages, None
+        return repair_messages(messages), None
     arguments: dict[str, Any] = {"max_tokens": max_tokens, "token_counter": token_counter, "include_system": True}
     try:
         return trim_messages(messages, **arguments), None

@@ -317,6 +317,18 @@ class TestView:
             expected = []
         assert history.messages == expected
 
+    @pytest.mark.parametrize("budget", [None, 1_000])
+    def test_a_call_that_was_never_answered_stays_closed_in_every_later_view(self, log, budget):
+        calls = [{"name": "look", "args": {}, "id": name} for name in ("first", "second")]
+        log.append(S, [HumanMessage("q"), AIMessage("", tool_calls=calls), ToolMessage("r", tool_call_id="second")])
+        for later in range(3):
+            history = TieredChatMessageHistory(S, log, budget, words)
+            view = history.messages
+            assert validate_messages([*view, HumanMessage("next")]) == []
+            assert [message.type for message in view] == ["human", "ai", "tool", "tool"] + ["human", "ai"] * later
+            history.add_messages([HumanMessage(f"question {later}"), AIMessage("ok")])
+        assert len(history.transcript) == 3 + 2 * 3
+
     def test_a_newest_turn_larger_than_the_budget_does_not_block_the_session(self, log):
         events = []
         log.append(S, [HumanMessage("word\n" * 100, id="long"), AIMessage("too long")])
