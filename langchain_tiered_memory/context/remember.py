@@ -144,6 +144,8 @@ def answers_in(output: Any) -> list[BaseMessage]:  # noqa: ANN401  # whatever a 
     if isinstance(output, Mapping):
         if isinstance(output.get("messages"), list):
             output = output["messages"]
+        elif isinstance(output.get("raw"), AIMessage) and output["raw"].tool_calls and output.get("parsed") is not None:
+            output = output["parsed"]  # the call in `raw` is the form of the answer: nobody will give it a result
         else:
             output = next((output[key] for key in _KEYS if isinstance(output.get(key), str | BaseMessage)), output)
     if output is None:
