@@ -159,6 +159,9 @@ class ContextAssembler(RunnableSerializable[AssemblerInput, list[BaseMessage] | 
         ):
             msg = f"min_score={self.min_score!r} is no score: give a number from 0 to 1"
             raise ValueError(msg)
+        if self.oversized not in {"shrink", "raise"}:
+            msg = f'oversized={self.oversized!r} is not known: use "shrink" or "raise"'
+            raise ValueError(msg)
         if self.output not in {"messages", "prompt"}:
             msg = f'output={self.output!r} is not known: use "messages" or "prompt"'
             raise ValueError(msg)

@@ -99,9 +99,9 @@ class EpisodicMemory(Closing):
         hooks: Iterable[EventHook] = (),
     ) -> None:
         given: object = uri
-        if not isinstance(given, str | Path):
+        if not isinstance(given, str | Path) or not str(given).strip():
             msg = f"uri={uri!r} is no address: give a path (Milvus Lite), or http://host:19530 for a server"
-            raise ValueError(msg)  # noqa: TRY004  # as for every other wrong address
+            raise ValueError(msg)
         self._timeout = seconds_of(timeout, "timeout")
         self._half_life = None if half_life is None else seconds_of(half_life, "half_life")
         self._connection = MilvusConnection(str(uri), token=token, timeout=self._timeout)

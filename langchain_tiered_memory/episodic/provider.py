@@ -63,6 +63,10 @@ class CollectionProvider:
     def __init__(
         self, connection: MilvusConnection, *, name: str, embeddings: Embeddings | None, timeout: float
     ) -> None:
+        model: object = embeddings
+        if isinstance(model, str):
+            msg = f"embeddings={model!r} is no model: give an Embeddings object, or None for words alone"
+            raise ValueError(msg)  # noqa: TRY004  # a wrong value, as in `TieredMemory`
         self.connection = connection
         self.name = name
         self.embeddings = embeddings

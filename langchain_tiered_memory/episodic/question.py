@@ -172,7 +172,11 @@ def _checked_rounds(rounds: Any) -> tuple[int | None, int | None]:  # noqa: ANN4
     if not pair or not all(one is None or (isinstance(one, int) and not isinstance(one, bool)) for one in rounds):
         msg = f"rounds={rounds!r} is no (first, last): give two whole numbers, None for an open end"
         raise ValueError(msg)
-    return rounds[0], rounds[1]
+    first, last = rounds
+    if first is not None and last is not None and first > last:
+        msg = f"rounds={rounds!r} ends before it begins: give (first, last), None for an open end"
+        raise ValueError(msg)
+    return first, last
 
 
 def _checked_kinds(kinds: Iterable[str]) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ class EpisodicRetriever(BaseRetriever):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
     memory: RecallingMemory
-    k: int = 5
+    k: int = Field(default=5, ge=1, strict=True)
     scope: MemoryScope | None = None
     this_session: bool = False
     as_of: datetime | float | None = None

@@ -539,7 +539,9 @@ class EpisodicConformance:
         everything = await call(memory, "recall", "What am I allergic to?", scope=ada, k=10, include_expired=True)
         assert len(everything) == 5
 
-    @pytest.mark.parametrize("wrong", [{"k": 0}, {"k": True}, {"k": 1_001}, {"kinds": ["cursor"]}, {"rounds": 3}])
+    @pytest.mark.parametrize(
+        "wrong", [{"k": 0}, {"k": True}, {"k": 1_001}, {"kinds": ["cursor"]}, {"rounds": 3}, {"rounds": (5, 1)}]
+    )
     async def test_a_question_that_makes_no_sense_is_refused(self, memory, call, ada, wrong):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             await call(memory, "recall", "x", scope=ada, **wrong)

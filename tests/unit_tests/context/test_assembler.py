@@ -359,7 +359,7 @@ def test_a_log_needs_a_session():
         assembler(log=InMemoryMessageLog()).invoke({"question": "Hi"})
 
 
-@pytest.mark.parametrize("wrong", [{"k": 0}, {"k": True}, {"output": "text"}, {"budget": 0}])
+@pytest.mark.parametrize("wrong", [{"k": 0}, {"k": True}, {"output": "text"}, {"oversized": "cut"}, {"budget": 0}])
 def test_a_setting_out_of_range_is_refused_at_construction(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong)).replace("budget", "max_tokens")):
         ContextAssembler(**{"budget": 100, **wrong})

@@ -439,10 +439,15 @@ def test_an_address_of_something_else_is_refused_without_its_secrets(uri):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("uri", [None, 5, b"memory.db"])
+@pytest.mark.parametrize("uri", [None, 5, b"memory.db", "", " "])
 def test_what_is_no_address_is_refused(uri):
     with pytest.raises(ValueError, match="is no address"):
         EpisodicMemory(uri, WordEmbeddings())
+
+
+def test_a_name_is_no_embedding_model():
+    with pytest.raises(ValueError, match="embeddings='local'"):
+        EpisodicMemory("memory.db", "local")
 
 
 async def test_a_closed_memory_says_so(tmp_path):

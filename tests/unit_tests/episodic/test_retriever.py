@@ -107,7 +107,8 @@ async def test_a_session_of_the_run_restricts_only_who_asks_for_it(memory, invok
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"include_expired": "no"}, {"explain": 5}, {"min_score": 1.5}, {"kk": 3}, {"memory": "x"}]
+    "wrong",
+    [{"include_expired": "no"}, {"explain": 5}, {"min_score": 1.5}, {"k": 0}, {"k": True}, {"kk": 3}, {"memory": "x"}],
 )
 def test_a_setting_that_makes_no_sense_is_refused_when_the_retriever_is_made(memory, wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
