@@ -18,6 +18,7 @@ from langchain_tiered_memory._sync import AWAITING, BLOCKING, Caller, run_sync
 from langchain_tiered_memory.context.assembly import Assembled, Assembly, FactLister, RecallCache, Recaller, Tiers
 from langchain_tiered_memory.context.budget import ContextBudget
 from langchain_tiered_memory.context.request import AssemblerInput, request_of
+from langchain_tiered_memory.episodic.ranking import MIN_SCORE
 from langchain_tiered_memory.events import EventHook, hooks_of
 from langchain_tiered_memory.messages.trimming import CounterLike, Oversized, Pin
 from langchain_tiered_memory.procedural.procedures import ProceduralMemory
@@ -36,7 +37,7 @@ __all__ = ["DEFAULT_MIN_SCORE", "ContextAssembler", "ToolLike"]
 ToolLike: TypeAlias = "BaseTool | dict[str, Any] | type | Callable[..., object]"
 """What a chat model binds as a tool."""
 
-DEFAULT_MIN_SCORE: Final = 0.1
+DEFAULT_MIN_SCORE: Final = MIN_SCORE
 """What an episode must score to go into a request, unless told otherwise."""
 
 

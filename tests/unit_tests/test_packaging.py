@@ -38,7 +38,9 @@ def built(project_root, tmp_path_factory) -> dict[str, Path]:
 
 def modules(project_root: Path) -> set[str]:
     return {
-        path.relative_to(project_root).as_posix() for path in (project_root / "langchain_tiered_memory").rglob("*.py")
+        path.relative_to(project_root).as_posix()
+        for kind in ("*.py", "*.json")
+        for path in (project_root / "langchain_tiered_memory").rglob(kind)
     }
 
 

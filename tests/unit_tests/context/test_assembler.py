@@ -491,7 +491,7 @@ def test_an_episode_that_is_too_large_is_cut_to_what_matches_and_the_others_stay
 
 
 def test_an_episode_that_shares_nothing_with_the_question_does_not_go_in(assemble):
-    shelf = Shelf([episode(1), episode(2, score=0.05)])
+    shelf = Shelf([episode(1), episode(2, score=0.001)])
     assert [one.id for one in assemble(assembler(episodes=shelf), {"question": "Tea?"}, ADAS).report.recalled] == ["e1"]
     every = assembler(episodes=shelf, min_score=0)
     assert len(assemble(every, {"question": "Tea?"}, ADAS).report.recalled) == 2
