@@ -200,3 +200,6 @@ def errors(error: TieredMemoryError) -> tuple[int, ...]:
 
 assert_type(package.__version__, str)
 assert_type(package.evaluation.__name__, str)
+assert_type(package.display.__name__, str)
+assert_type(package.errors.__name__, str)
+assert_type(package.events.__name__, str)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from math import exp, sqrt
 from typing import Final, NamedTuple
 
-from langchain_tiered_memory.working.constraints.sentences import compiled
+from langchain_tiered_memory.working.constraints.sentences import compiled, is_question
 
 __all__ = ["THRESHOLD", "features", "has_han", "priority"]
 
@@ -61,7 +61,8 @@ def priority(text: str) -> float:
     score = sum([weights[one] for one in found if one in weights]) / sqrt(len(found))
     score += model.bias_han if has_han(text) else model.bias
     estimate = 1 / (1 + exp(-max(-30.0, min(30.0, score))))
-    return max(estimate, _DIRECT) if estimate >= _LIKELY and compiled(_ORDER).match(text) else estimate
+    is_order = estimate >= _LIKELY and compiled(_ORDER).match(text) and not is_question(text)
+    return max(estimate, _DIRECT) if is_order else estimate
 
 
 def has_han(text: str) -> bool:

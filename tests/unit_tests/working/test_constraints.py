@@ -57,7 +57,7 @@ def found_in(name):
     ("name", "least"),
     [
         ("held_out_rules.en", 0.8),
-        ("held_out_rules.zh", 0.88),
+        ("held_out_rules.zh", 0.85),
         ("held_out_rules.other", 0.5),
         ("fresh_rules.en", 0.75),
         ("fresh_rules.zh", 0.8),
