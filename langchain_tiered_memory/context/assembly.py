@@ -221,6 +221,8 @@ class Assembly:
         if left < 0:
             raise self._too_large(-left)
         known = fit_facts(facts, tiers.budget.divide(left, wanted)["facts"], meter)
+        if facts and not known.chosen:  # none is cut, so one that is larger than its share may take half of the room
+            known = fit_facts(facts, left // 2, meter)
         documents = [document for document in documents if not _is_shown(document, shown, request)]
         layout = Layout(head, known, view, fit_episodes(documents, left - known.tokens, meter, query_of(asked)))
         report = self._report(request, layout, shown, len(said))

@@ -52,11 +52,11 @@ Kind: TypeAlias = Literal["none", "static", "transformer"]
 
 POOL: Final = 100
 """How many hits a store should deliver by vector, and how many by words."""
-MIN_SCORE: Final = 0.002
+MIN_SCORE: Final = 0.0001
 """The least score of what goes into a request: what shares nothing with the question has less.
 
-With LocalEmbeddings half of the ten best for a question that was asked of another conversation stay below it, and 2.5 %
-of those for a question of LoCoMo and REALTALK that has an answer.
+A record without a word or a meaning of the question scores about 0.00001 with LocalEmbeddings and 0.00003 by words
+alone; one that only means the same in other words may score no more than 0.0002.
 """
 
 _READ: Final = 2_000  # characters of a text that are compared

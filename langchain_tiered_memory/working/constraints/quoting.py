@@ -169,10 +169,9 @@ def fit_constraints(
     """Choose the constraints whose block fits a budget.
 
     The user's rules that surely bind come first, two of the newest for one of the oldest; where the open question asks
-    for something they leave it a quarter, and it takes half at most. Then come the rules that may be meant for the
-    moment, by their priority, the values the user gave, what else tools and the assistant said, and what was changed
-    since; of each the newest first. A rule that is larger than the whole block is shortened; what is too large for what
-    is left makes room for smaller ones behind it.
+    for something they leave it a quarter, and it takes half at most. Then come the user's other sentences by their
+    priority, what tools and the assistant said, and what was changed since; of each the newest first. A rule that is
+    larger than the whole block is shortened; what is too large for what is left makes room for smaller ones behind it.
 
     Args:
         constraints: All that hold, the newest last.
@@ -218,13 +217,11 @@ def fit_constraints(
 
 def _class(one: Constraint) -> int:
     """How early a constraint is chosen: 0 comes first."""
-    if not one.binds:
-        return 3 if not one.priority else 2
-    if one.kind == "value":
+    if one.source != "user" and not one.binds:
         return 2
     if not one.priority:
-        return 4
-    return 0 if one.priority >= _SURE else 1
+        return 3
+    return 0 if one.kind == "rule" and one.priority >= _SURE else 1
 
 
 def _shortened(one: Constraint, room: int, count_text: Callable[[str], int], language: Language) -> Constraint:

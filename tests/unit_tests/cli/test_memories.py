@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -80,9 +81,8 @@ def test_recall_shows_a_table_with_score_parts_and_json_says_the_same(look):
     assert best["content"].startswith("Human: My sister Maria lives in Turin.")
     assert ESCAPE in best["content"]
     parts = best["explain"]
-    assert sum(value for name, value in parts.items() if name != "recency") * parts["recency"] == pytest.approx(
-        best["score"]
-    )
+    total = sum(value for name, value in parts.items() if name != "recency")
+    assert parts["recency"] / (1 + math.exp(-total)) == pytest.approx(best["score"], rel=1e-3)
 
 
 def test_recall_is_narrowed_by_its_options_and_knows_no_other_user(look):

@@ -491,7 +491,7 @@ def test_an_episode_that_is_too_large_is_cut_to_what_matches_and_the_others_stay
 
 
 def test_an_episode_that_shares_nothing_with_the_question_does_not_go_in(assemble):
-    shelf = Shelf([episode(1), episode(2, score=0.001)])
+    shelf = Shelf([episode(1), episode(2, score=0.00001)])
     assert [one.id for one in assemble(assembler(episodes=shelf), {"question": "Tea?"}, ADAS).report.recalled] == ["e1"]
     every = assembler(episodes=shelf, min_score=0)
     assert len(assemble(every, {"question": "Tea?"}, ADAS).report.recalled) == 2
@@ -500,10 +500,12 @@ def test_an_episode_that_shares_nothing_with_the_question_does_not_go_in(assembl
 
 
 SIZES = st.lists(st.sampled_from([1, 5, 30, 200, 2_000]), max_size=6)
+# Facts are exact, so none is cut: one of 200 words fits alone, and in half of the room it does not.
+FACT_SIZES = st.lists(st.sampled_from([1, 5, 30, 100, 2_000]), max_size=6)
 
 
 @settings(max_examples=60, deadline=None)
-@given(SIZES, SIZES, st.sampled_from([1, 5, 30, 200, 2_000, 20_000]), st.integers(0, 6), st.booleans())
+@given(SIZES, FACT_SIZES, st.sampled_from([1, 5, 30, 200, 2_000, 20_000]), st.integers(0, 6), st.booleans())
 def test_adding_a_record_never_empties_a_part_of_a_request(episodes, facts, size, place, is_fact):
     def assembled(episodes, facts):
         store = InMemoryFactStore()

@@ -58,7 +58,7 @@ def found_in(name):
     [
         ("held_out_rules.en", 0.8),
         ("held_out_rules.zh", 0.85),
-        ("held_out_rules.other", 0.5),
+        ("held_out_rules.other", 0.45),
         ("fresh_rules.en", 0.75),
         ("fresh_rules.zh", 0.8),
         ("unseen_rules.en", 0.7),
