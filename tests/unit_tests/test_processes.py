@@ -11,8 +11,9 @@ import pytest
 from support.processes import kill_guarded, start_guarded
 
 RUN = """
-import sys, time
+import signal, sys, time
 from support.processes import start_guarded
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with SIGINT ignored
 server = start_guarded([sys.executable, "-c", "import time; print('started', flush=True); time.sleep(600)"])
 time.sleep(600)
 """
