@@ -19,12 +19,13 @@ from langchain_tiered_memory.working.nodes import live_nodes
 from support.model_server import model_server
 from support.services import unavailable
 
-pytestmark = pytest.mark.service
+# One conversation for all tests: two at a time would be held twice, each at half the speed.
+pytestmark = [pytest.mark.service, pytest.mark.xdist_group("real model")]
 logger = logging.getLogger(__name__)
 
 ROUNDS = 30
 BUDGET = 850
-SECONDS = 100
+SECONDS = 600
 SESSION = "session"
 PROMPT = SystemMessage(
     "You plan journeys by train. Answer in two short sentences. Name a place, what to see there, and how to travel on. "
